@@ -91,17 +91,18 @@ KERNEL(list_sides_out, const TriangleCorners *triangles, const int32 *first, int
         list_out(t, triangles[t], first, filled, half_edges);
 }
 
-// Links all triangles of a mesh in which no edge has two triangles on one side.
-KERNEL(link_sound_triangles, const int32 *first, const int32 *half_edges, Triangle *triangles) {
-    for (const Index t : launch)
+// places[order[i]] = i.
+KERNEL(invert_order, const int32 *order, int32 *places) {
+    for (const Index i : launch)
+        places[order[i]] = int32(i);
+}
+
+// Links triangles whose neighbours in the user's numbering are known.
+KERNEL(link_neighbours, const int32 *neighbours, const int32 *order, const int32 *places, Triangle *triangles) {
+    for (const Index i : launch)
         for (int k = 0; k < 3; ++k) {
-            int32 across = UNLINKED;
-            const auto side = [&](int32 half_edge, bool same) {
-                across = same ? across : half_edge >> 2;
-                return !same;
-            };
-            for_sides(triangles, first, half_edges, edge_from(triangles[t], k), edge_to(triangles[t], k), side);
-            triangles[t].link[k] = across;
+            const int32 across = neighbours[3 * Index(order[i]) + k];
+            triangles[i].link[k] = across == NOTHING ? UNLINKED : places[across];
         }
 }
 
@@ -167,16 +168,20 @@ KERNEL(report_windings, const int32 *windings, const int32 *order, int32 *folded
 }
 
 // Makes the user's constrained edges subsegments 0, 1, ...; `ends` are in the user's numbering. Reports a segment that
-// is not an edge of the mesh.
+// is not an edge of the mesh. If a half-edge of each is known, `sides` has it, with a triangle in the user's numbering,
+// and `places` the triangles' places; otherwise edges are searched in the list of half-edges.
 KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first, const int32 *half_edges,
-       Triangle *triangles, Subsegment *subsegments, int32 *missing) {
+       const int32 *sides, const int32 *places, Triangle *triangles, Subsegment *subsegments, int32 *missing) {
     for (const Index s : launch) {
         int32 from = rank[ends[2 * s]], to = rank[ends[2 * s + 1]];
-        int32 found = NOTHING; // the first half-edge between the two, in either direction
-        for_sides(triangles, first, half_edges, from, to, [&](int32 half_edge, bool) {
-            found = half_edge;
-            return true;
-        });
+        int32 found = NOTHING; // a half-edge between the two, in either direction
+        if (sides != nullptr)
+            found = places[sides[s] >> 2] << 2 | (sides[s] & 3);
+        else
+            for_sides(triangles, first, half_edges, from, to, [&](int32 half_edge, bool) {
+                found = half_edge;
+                return true;
+            });
         if (found == NOTHING) {
             atomic_min(missing, int32(s));
             continue;

@@ -46,7 +46,7 @@ def thread_count(threads: int | None) -> int:
         raise OptionError(f"threads must be a whole number and at least 1, not {shortened(threads)}") from None
     if count < 1:
         raise OptionError(f"threads must be a whole number and at least 1, not {shortened(count)}")
-    most = max(MOST_THREADS, os.cpu_count() or 1)
+    most = MOST_THREADS if count <= MOST_THREADS else max(MOST_THREADS, os.cpu_count() or 1)
     if count > most:
         raise OptionError(
             f"threads must be {most:,} at most, not {f'{count:,}' if count < 2**63 else shortened(count)}: "

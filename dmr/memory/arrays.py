@@ -118,6 +118,10 @@ class DeviceArray(ABC):
         self.device.calling.moved[self.dtype] += self.size
         return self._detach()
 
+    def content(self) -> NDArray[Any]:
+        """Returns the array to be read on the host: without a copy in main memory, otherwise downloaded."""
+        return self.download()
+
     @abstractmethod
     def _upload(self, values: NDArray[Any]) -> None: ...
 

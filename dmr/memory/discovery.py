@@ -113,8 +113,9 @@ def device_of(array: Any, threads: int | None = None) -> Device:
         return open_device("cpu", threads)
     if location is not None:
         return open_device(f"cuda:{location[1]}")
+    pointer = int(array.__cuda_array_interface__["data"][0] or 0)
     first: Any = open_device("cuda")  # the driver tells where memory is, in the context of any GPU
-    return open_device(f"cuda:{first.number_of(int(array.__cuda_array_interface__['data'][0] or 0))}")
+    return open_device(f"cuda:{first.number_of(pointer)}") if pointer else first  # an empty array is on any
 
 
 def _unknown(name: object) -> OptionError:

@@ -1,31 +1,52 @@
-"""Registry of the meshes created by `dmr.triangulate`, whose boundary needs no check.
+"""Registry of the meshes created by `dmr.triangulate`, whose boundary needs no check and whose links are known.
 
 The triangulation uses exact predicates: its triangles are positively oriented and do not overlap, and coincident
 vertices are merged. A subset of it, such as the triangles that remain after holes are carved, also has these
 properties.
 
-The registry identifies the object and its two arrays, not their contents. A copy, an unpickled mesh, or a mesh whose
+The registry identifies the object and its arrays, not their contents. A copy, an unpickled mesh, or a mesh whose
 arrays were replaced counts as an external mesh and is checked like any other.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from dmr.mesh.types import Float, Int, Mesh
 
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """What the triangulation knows about the edges of its mesh.
+
+    Attributes:
+        neighbours: (m, 3) int32, as `Mesh.neighbours`.
+        sides: (s,) int32 a triangle on a segment, and which of its edges that is: triangle << 2 | edge.
+    """
+
+    neighbours: Int
+    sides: Int
+
+
 # Kept outside the meshes, because their copies and pickles get all of their attributes. An entry is written before any
 # other thread knows the mesh, never changed, and lasts as long as the mesh; a child of fork() inherits both.
-_MADE: WeakKeyDictionary[Mesh, tuple[Float, Int]] = WeakKeyDictionary()
+_MADE: WeakKeyDictionary[Mesh, tuple[Float, Int, Int, Links]] = WeakKeyDictionary()
 
 
-def record_triangulation(mesh: Mesh) -> Mesh:
+def record_triangulation(mesh: Mesh, links: Links) -> Mesh:
     """Register a mesh that the project's triangulation created from arrays with no other references; returns it."""
-    _MADE[mesh] = mesh.vertices, mesh.triangles
+    _MADE[mesh] = mesh.vertices, mesh.triangles, mesh.segments, links
     return mesh
 
 
 def is_triangulation(mesh: Mesh) -> bool:
     """Test whether the project's triangulation created exactly this object, with its current arrays."""
-    vertices, triangles = _MADE.get(mesh, (None, None))
-    return mesh.vertices is vertices and mesh.triangles is triangles
+    return links_of(mesh) is not None
+
+
+def links_of(mesh: Mesh) -> Links | None:
+    """Return the links of a mesh for which `is_triangulation` is true, None for any other."""
+    vertices, triangles, segments, links = _MADE.get(mesh, (None, None, None, None))
+    same = mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments
+    return links if same else None

@@ -218,19 +218,30 @@ class Mesh(HoldsFrozen):
         Returns:
             ((u, 2) int32 with the smaller vertex first, sorted; (u,) int32 markers).
         """
+        return self.unique_segment_rows()[:2]
+
+    def unique_segment_rows(self) -> tuple[Int, Int, NDArray[np.intp]]:
+        """Returns what `unique_segments` does, and for each segment the first row of `segments` that has it."""
         assert self.segment_markers is not None
-        low, high = np.minimum(*self.segments.T).astype(np.int64), np.maximum(*self.segments.T)
-        keys = low << 32 | high  # one number per segment, which sorts like its ends
+        first, second = self.segments[:, 0], self.segments[:, 1]
+        keys = np.minimum(first, second).astype(np.int64)
+        keys <<= 32
+        keys |= np.maximum(first, second)  # one number per segment, which sorts like its ends
         order = np.argsort(keys, kind="stable")  # fast on rings, which contain long sorted runs
         keys = keys[order]
         is_first = np.ones(len(keys), bool)
         is_first[1:] = keys[1:] != keys[:-1]
-        unique, rank = keys[is_first], np.cumsum(is_first) - 1
-        markers = np.zeros(len(unique), np.int32)
-        given = self.segment_markers[order]
-        said = np.flatnonzero(given)[::-1]  # later writes win: the first marker is written last
-        markers[rank[said]] = given[said]
-        return np.column_stack([unique >> 32, unique & 0xFFFFFFFF]).astype(np.int32), markers
+        markers = self.segment_markers[order]
+        if not is_first.all():
+            said = np.flatnonzero(markers)[::-1]  # later writes win: the first marker is written last
+            given, rank = markers[said], (np.cumsum(is_first) - 1)[said]
+            keys, order = keys[is_first], order[is_first]
+            markers = np.zeros(len(keys), np.int32)
+            markers[rank] = given
+        ends = np.empty((len(keys), 2), np.int32)
+        ends[:, 0] = keys >> 32
+        ends[:, 1] = keys & 0xFFFFFFFF
+        return ends, markers, order
 
     @classmethod
     def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:

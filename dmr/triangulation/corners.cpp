@@ -71,6 +71,17 @@ void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int
 
 } // namespace
 
+// anchors: n times -1; a vertex gets the acute corner at the other end of a segment, the last of several.
+extern "C" void dmr_anchors(const int32 *listed, int32 count, const uint8 *flags, int32 *anchors) {
+    const Subsegment *subsegments = reinterpret_cast<const Subsegment *>(listed);
+    for (int32 s = 0; s < count; ++s)
+        if (flags[subsegments[s].from])
+            anchors[subsegments[s].to] = subsegments[s].from;
+    for (int32 s = 0; s < count; ++s)
+        if (flags[subsegments[s].to])
+            anchors[subsegments[s].from] = subsegments[s].to;
+}
+
 // flags: n zeros; those of acute corners are set to 1. Returns 0, or 1 if there is too little memory.
 extern "C" int32 dmr_acute_corners(const float64 *points, int32 n, const int32 *subsegments, int32 count,
                                    float64 cosine_squared, uint8 *flags) {

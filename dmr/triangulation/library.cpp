@@ -22,8 +22,9 @@ constexpr uint32 FACES_AT_ONCE = 1 << 14; // faces between two stop points
 struct SegmentPiece {
     int32 from, to;
     int32 segment;
-    int32 left, right; // the labels of the parts on its two sides
-    float64 along;     // position along the segment, if the segment has several pieces
+    int32 left, right;              // the labels of the parts on its two sides
+    HalfEdge left_side, right_side; // of the faces there
+    float64 along;                  // position along the segment, if the segment has several pieces
 };
 
 struct Result {
@@ -32,6 +33,7 @@ struct Result {
     std::vector<int32>
         label;           // by face: the part of the plane, divided by the segments, that contains it, or BEYOND_HULL
     int32 triangles = 0; // faces that are not ghosts
+    std::vector<int32> triangle;      // by face: its number among these, or NOTHING
     std::vector<SegmentPiece> pieces; // sorted by segment, and along each segment
     int32 given = 0;                  // vertices before segments were inserted
     int32 tangled[2] = {NOTHING, NOTHING};
@@ -50,11 +52,12 @@ struct Result {
         for (int32 face = 0; face < count; ++face)
             if (label[face] == NOTHING)
                 flood_from(face, labels++, hull_is_closed);
+        triangle.assign(count, NOTHING);
         for (int32 face = 0; face < count; ++face)
             if (plane.is_ghost(face))
                 label[face] = BEYOND_HULL;
             else
-                ++triangles;
+                triangle[face] = triangles++;
     }
 
     void flood_from(int32 start, int32 number, bool hull_is_closed) {
@@ -109,7 +112,7 @@ struct Result {
                 const int32 segment = plane.segment_at[h];
                 if (segment == NOTHING || h > twin)
                     continue;
-                met.push_back({plane.from(h), plane.to(h), segment, label[face], label[face_of(twin)], 0.0});
+                met.push_back({plane.from(h), plane.to(h), segment, label[face], label[face_of(twin)], h, twin, 0.0});
                 ++first[segment + 1];
             }
         for (size_t segment = 1; segment < first.size(); ++segment)
@@ -138,11 +141,18 @@ struct Result {
             if (from > to) {
                 std::swap(piece->from, piece->to);
                 std::swap(piece->left, piece->right);
+                std::swap(piece->left_side, piece->right_side);
             }
         }
         if (end - begin > 1)
             std::stable_sort(begin, end,
                              [](const SegmentPiece &a, const SegmentPiece &b) { return a.along < b.along; });
+    }
+
+    // A half-edge by the number of its triangle; NOTHING beyond the hull.
+    int32 side(HalfEdge h) const {
+        const int32 number = triangle[face_of(h)];
+        return number == NOTHING ? NOTHING : half_edge(number, edge_of(h));
     }
 
     // The user's number of a vertex: new ones come after the user's points.
@@ -218,16 +228,17 @@ extern "C" void dmr_triangulation_tangled(const void *handle, int32 *segments) {
     segments[1] = result.tangled[1];
 }
 
-// Corners (3 per triangle) and labels (1); pieces: ends (2), segment, labels on the left and on the right (5 in all);
-// coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the one that represents it; the
-// vertices of the convex hull.
-extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *labels, int32 *pieces,
-                                         float64 *places, int32 *conflicts, int32 *same_as, int32 *hull) {
+// Corners and neighbours (3 per triangle each) and labels (1); pieces: ends (2), segment, labels and half-edges on the
+// left and on the right (7 in all); coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the
+// one that represents it; the vertices of the convex hull.
+extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *neighbours, int32 *labels,
+                                         int32 *pieces, float64 *places, int32 *conflicts, int32 *same_as,
+                                         int32 *hull) {
     const Result &result = *static_cast<const Result *>(handle);
     const Plane &plane = result.delaunay.plane;
     for (const SegmentPiece &piece : result.pieces)
-        for (int32 number :
-             {result.number(piece.from), result.number(piece.to), piece.segment, piece.left, piece.right})
+        for (int32 number : {result.number(piece.from), result.number(piece.to), piece.segment, piece.left, piece.right,
+                             result.side(piece.left_side), result.side(piece.right_side)})
             *pieces++ = number;
     for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
         if (plane.is_ghost(face)) {
@@ -238,6 +249,8 @@ extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int
         }
         for (int32 vertex : plane.faces[face].vertex)
             *corners++ = result.number(vertex);
+        for (const HalfEdge twin : plane.faces[face].twin)
+            *neighbours++ = result.triangle[face_of(twin)];
         *labels++ = result.label[face];
     }
     for (size_t vertex = result.given; vertex < plane.points.size(); ++vertex) {

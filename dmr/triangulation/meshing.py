@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, switch
 from dmr.common.available import require_memory
@@ -12,7 +13,7 @@ from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
-from dmr.mesh.provenance import record_triangulation
+from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import CROSSING, describe_conflicts
@@ -21,7 +22,7 @@ from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 
 log = logging.getLogger("dmr")
 
-BYTES_PER_VERTEX = 130  # peak memory of a triangulation, measured
+BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
 
 
 def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool = False, mesher: str = "dmr") -> Mesh:
@@ -84,7 +85,7 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
         from dmr.triangle.peer import triangulate_by_triangle
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
-    return record_triangulation(_mesh(pslg, plane, domain, convex_hull)), notes
+    return _mesh(pslg, plane, domain, convex_hull), notes
 
 
 def _check_points(kind: str, points: Float) -> None:
@@ -109,7 +110,7 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
     on_boundary = domain.left[pieces] != domain.right[pieces]
     markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
     boundary = np.concatenate([ends[on_boundary].ravel(), plane.hull if convex_hull else plane.hull[:0]])
-    return Mesh(
+    mesh = Mesh(
         vertices,
         plane.triangles if domain.kept.all() else plane.triangles[domain.kept],
         segments=ends,
@@ -121,6 +122,17 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
         holes=pslg.holes,
         regions=pslg.regions,
     )
+    sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
+    return record_triangulation(mesh, _links(plane.neighbours, sides, domain.kept))
+
+
+def _links(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> Links:
+    """Renumbers neighbours and sides for the triangles that are kept."""
+    if kept.all():
+        return Links(neighbours, sides)
+    number = np.full(len(kept) + 1, -1, np.int32)  # the last entry is that of neighbour -1
+    number[:-1][kept] = np.arange(np.count_nonzero(kept), dtype=np.int32)
+    return Links(number[neighbours[kept]], number[sides >> 2] << 2 | sides & 3)
 
 
 def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:

@@ -32,10 +32,12 @@ class Plane:
 
     Attributes:
         triangles: (t, 3) int32 corners, counter-clockwise; duplicate points are represented by the first.
+        neighbours: (t, 3) int32 the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull.
         labels: (t,) int32 the part that contains each; `OUTSIDE` if no segment separates it from infinity.
         edges: (e, 2) int32 the edges that are pieces of segments, sorted by segment and along each of them, and
             directed like them; `edge_segments`: (e,) the segment of each.
         left, right: (e,) int32 the parts on their two sides; `BEYOND_HULL` on the outer side of the hull.
+        left_side, right_side: (e,) int32 the half-edges there, as triangle << 2 | edge; -1 beyond the hull.
         new_vertices: (c, 2) float64, where segments cross; numbered after the PSLG's.
         conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of segments.hpp).
         same_as: (n,) int32 the first vertex with the same coordinates.
@@ -44,11 +46,14 @@ class Plane:
     """
 
     triangles: Int
+    neighbours: Int
     labels: Int
     edges: Int
     edge_segments: Int
     left: Int
     right: Int
+    left_side: Int
+    right_side: Int
     new_vertices: Float
     conflicts: Int
     same_as: Int
@@ -115,19 +120,22 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
     counts = np.empty(5, np.int32)
     native.dmr_triangulation_counts(handle, counts.ctypes.data)
     triangles, edges, fresh, conflicts, outermost = (int(count) for count in counts)
-    corners, labels = np.empty((triangles, 3), np.int32), np.empty(triangles, np.int32)
-    table, places = np.empty((edges, 5), np.int32), np.empty((fresh, 2))
+    corners, neighbours = np.empty((triangles, 3), np.int32), np.empty((triangles, 3), np.int32)
+    labels, table, places = np.empty(triangles, np.int32), np.empty((edges, 7), np.int32), np.empty((fresh, 2))
     found, same_as = np.empty((conflicts, 4), np.int32), np.empty(len(pslg.vertices), np.int32)
     hull = np.empty(outermost, np.int32)
-    filled: tuple[NDArray[np.generic], ...] = (corners, labels, table, places, found, same_as, hull)
+    filled: tuple[NDArray[np.generic], ...] = (corners, neighbours, labels, table, places, found, same_as, hull)
     native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled))
     return Plane(
         triangles=corners,
+        neighbours=neighbours,
         labels=labels,
         edges=table[:, :2],
         edge_segments=table[:, 2],
         left=table[:, 3],
         right=table[:, 4],
+        left_side=table[:, 5],
+        right_side=table[:, 6],
         new_vertices=places,
         conflicts=found,
         same_as=same_as,
@@ -159,9 +167,10 @@ def library() -> ctypes.CDLL:
         ("dmr_triangulation_free", 1),
         ("dmr_triangulation_counts", 2),
         ("dmr_triangulation_tangled", 2),
-        ("dmr_triangulation_arrays", 8),
+        ("dmr_triangulation_arrays", 9),
     ):
         declare(loaded, name, None, *[c_void_p] * pointers)
     declare(loaded, "dmr_acute_corners", c_int32, c_void_p, c_int32, c_void_p, c_int32, c_double, c_void_p)
+    declare(loaded, "dmr_anchors", None, c_void_p, c_int32, c_void_p, c_void_p)
     declare(loaded, "dmr_triangulation_locate", None, c_void_p, c_void_p, c_int32, c_void_p)
     return loaded

@@ -53,7 +53,10 @@ PROBE_LIMIT = 60.0  # seconds
 SHOWN = 8  # number of kinds of reports shown per step
 
 # Kernels that only run on a CPU, for results needed there.
-HOST_ONLY = frozenset({"count_sides_out", "list_sides_out", "find_neighbours", "find_closing_edge", "measure_shapes"})
+HOST_ONLY = frozenset({
+    "count_sides_out", "list_sides_out", "find_neighbours", "find_closing_edge", "measure_shapes",
+    "invert_order", "link_neighbours",
+})  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -57,6 +57,29 @@ class Study:
             self.content: content,
         }
 
+    def main(
+        self,
+        parser: argparse.ArgumentParser,
+        arguments: Sequence[str] | None,
+        run: Callable[[argparse.Namespace, Sequence[str]], Record],
+        agree: Callable[[Record], bool],
+    ) -> int:
+        """Runs or redraws the study, and prints its page; returns the exit code, 5 if results disagree.
+
+        Args:
+            parser: of the options; arguments: those of the command line (default: those of the process).
+            run: runs the study, and writes its files; agree: whether all results in a record agree.
+        """
+        options = parser.parse_args(arguments)
+
+        def work() -> int:
+            given = sys.argv[1:] if arguments is None else arguments
+            record = self.redraw(options.redraw, options.name) if options.redraw else run(options, given)
+            print(self.to_markdown(record, []), end="")
+            return 0 if agree(record) else 5
+
+        return carried_out(self.kind, self.content, work)
+
     def keep(self, record: Record, folder: Path) -> None:
         """Writes the record in its current state."""
         say(*(f"wrote {path}" for path in put({folder / f"{record['name']}.json": as_json(record).encode()})))
@@ -119,6 +142,20 @@ def described(device: Device) -> Record:
         "compiler": cuda_compiler() if on_gpu else host_compiler(),
     }
     return {"device": device.description, "machine": machine() | tools}
+
+
+def heading(study: Record, title: str) -> list[str]:
+    """First lines of the page: title, machine and command."""
+    about = study["machine"]
+    driver = f"driver {about['driver']}, " if about["driver"] else ""
+    return [
+        f"# {title} on {study['device']}",
+        "",
+        f"{about['processor']}, {about['cores']} cores; {driver}{about['compiler']}; commit {study['commit']}.",
+        "",
+        f"```sh\n{study['command']}\n```",
+        "",
+    ]
 
 
 def carried_out(kind: str, kept: str, work: Callable[[], int]) -> int:

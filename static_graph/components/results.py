@@ -39,11 +39,11 @@ class Components(Result):
     connection: str
     method: str
     balance: str
-    seconds: dict[str, float]
-    figures: dict[str, int]
-    rounds: int
     device: str
     threads: int
+    rounds: int
+    seconds: dict[str, float]
+    figures: dict[str, int]
 
     def __post_init__(self) -> None:
         given = as_whole(self.labels, "labels")

@@ -19,7 +19,7 @@ NO_FAULT = 2**63 - 1
 
 def graph_of_arrays(offsets: Any, targets: Any, weights: Any, threads: int | None) -> DeviceGraph:
     """Makes the graph of CSR arrays on one device; see `DeviceGraph.from_arrays`."""
-    device = device_of(targets, threads)
+    device = device_of(offsets, threads)  # which are never empty
     with device.lock, device.current:
         device.prepare(*ARRAY_CHECKS)
         starts = _shared(device, "offsets", offsets, np.int32, np.int64)

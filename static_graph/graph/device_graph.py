@@ -66,8 +66,13 @@ class DeviceGraph:
         _graphs.add(self)
 
     @classmethod
-    def upload(cls, graph: CsrGraph, device: Device) -> DeviceGraph:
+    def upload(cls, graph: CsrGraph, device: Device, *, copied: bool = True) -> DeviceGraph:
         """Copies a graph to a device.
+
+        Args:
+            graph: the graph; device: the device.
+            copied: whether to copy the arrays on a CPU, too, where they are then aligned, in large pages. A copy takes
+                as long as a few searches.
 
         Raises:
             OutOfMemoryError: the graph does not fit.
@@ -80,8 +85,9 @@ class DeviceGraph:
         weights, largest = graph.weights, 1.0
         if weights is not None:
             largest = weights.max().item() if weights.size else 0
-        on_device = None if weights is None else device.array(weights)
-        uploaded = cls(device.array(graph.offsets), device.array(graph.targets), on_device, largest, graph)
+        place = device.array if copied or device.threads == 0 else device.share
+        on_device = None if weights is None else place(weights)
+        uploaded = cls(place(graph.offsets), place(graph.targets), on_device, largest, graph)
         device.synchronize()  # so that the copy does not count in the first traversal's time
         return uploaded
 
@@ -100,7 +106,7 @@ class DeviceGraph:
 
         Raises:
             GraphError: a wrong dtype or size, an index out of range, or an invalid weight; the error names the edge.
-            WrongTypeError: an argument is no array, is not contiguous, or is on another device than `targets`.
+            WrongTypeError: an argument is no array, is not contiguous, or is on another device than `offsets`.
         """
         from static_graph.graph.device_arrays import graph_of_arrays
 

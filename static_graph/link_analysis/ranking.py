@@ -19,7 +19,7 @@ from static_graph.common.memory_estimates import dense_bytes, graph_bytes, pager
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.placement import device_for
-from static_graph.link_analysis.methods.table import COMMON, METHODS, TRANSPOSING, Method
+from static_graph.link_analysis.methods.table import COMMON, METHODS, PULL_LOOP, TRANSPOSING, Method
 from static_graph.link_analysis.options import Options, by_weight, checked_method, checked_options
 from static_graph.link_analysis.results import PageRank
 from static_graph.link_analysis.state import State
@@ -68,7 +68,8 @@ def pagerank(
         method: "auto"; "pull" (each node sums the shares of its predecessors), "push" (each edge adds its share to its
             target), "blocked" (propagation blocking), "sequential" (one thread); or by the N x N matrix of the report,
             "dense" (a thread per row), "dense-atomic" and "dense-sub-scores" (a thread per entry).
-        balance: for "pull": how the edges are distributed: "auto" (tiles of nearly equal size).
+        balance: for "pull": how the edges are distributed: "auto" (tiles of nearly equal size), or a strategy of Graph
+            algorithms on manycores: "baseline", "hierarchical", "collapse-local", "collapse-global".
         rule: "brin-page", or "report": alpha * score + (1 - alpha) * sum, the formula of the PageRank report (section
             3.3.2), a lazy walk without teleport.
         precision: "fixed", or "float32": shares are rounded to 24 bits, and take 4 bytes instead of 8.
@@ -135,12 +136,12 @@ def _rank(
             on_device = DeviceGraph.upload(graph, where)
             clock.lap("upload")
         entry = METHODS[method]
-        where.prepare(*COMMON, *entry.gpu_modules, *(TRANSPOSING if entry.transposed else ()))
+        run, more, modules = _run_of(entry, balance)
+        where.prepare(*COMMON, *modules, *(TRANSPOSING if entry.transposed else ()))
         state = State(on_device, options, weighted=weighted, dense=entry.matrices > 0)
         seconds = 0.0
         if options.most_iterations:
-            run: Callable[..., float] = import_module(f"static_graph.link_analysis.methods.{entry.module}").run
-            seconds = run(state, **_more(entry, balance))
+            seconds = run(state, **more)
         iterations, error = state.outcome()
         clock.lap("prepare", less=seconds)
         clock.seconds["iterations"] = seconds
@@ -165,10 +166,14 @@ def _rank(
     )
 
 
-def _more(method: Method, balance: str) -> dict[str, str]:
-    """Returns the arguments of a method's function besides the state."""
-    more = {} if method.variant is None else {"variant": method.variant}
-    return more if balance == "auto" else {**more, "balance": balance}
+def _run_of(method: Method, balance: str) -> tuple[Callable[..., float], dict[str, str], tuple[str, ...]]:
+    """Returns the function of a method, its arguments besides the state, and its GPU modules."""
+    module, more, modules = method.module, {}, method.gpu_modules
+    if method.variant is not None:
+        more["variant"] = method.variant
+    if balance != "auto":
+        module, more["balance"], modules = "pull_loop", balance, PULL_LOOP
+    return import_module(f"static_graph.link_analysis.methods.{module}").run, more, modules
 
 
 def _warning(iterations: int, error: float, options: Options) -> str:

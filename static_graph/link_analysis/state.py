@@ -39,7 +39,7 @@ class State:
 
     Attributes:
         graph: the graph; device: its device; weighted: whether its weights count.
-        narrow: whether shares are stored as float32.
+        narrow: whether shares are stored as float32; buffers: the double buffer of shares, by its fields in kernels.
         scores: (nodes,) uint64, in units of 2^-62.
         progress: (len(RankEntry),) int32; totals: (len(RankTotal),) uint64.
         packed: all of it as a kernel argument.
@@ -61,16 +61,19 @@ class State:
             vector_ratios(device, each) for each in (options.personalization, options.dangling)
         )
         ratios = device.array(np.full(nodes, ONE_RATIO, np.uint64)) if dense else node_ratios(graph, weighted=weighted)
-        self._kept = (shares, personalization, dangling, ratios)  # `packed` has their addresses only
+        self._kept = (personalization, dangling, ratios)  # `packed` has their addresses only
         alpha = ratio(options.alpha)
         report = options.rule == "report"
+        self.buffers: dict[str, DeviceArray | None] = {
+            "shares0": None if narrow else shares[0],
+            "shares1": None if narrow else shares[1],
+            "narrow0": shares[0] if narrow else None,
+            "narrow1": shares[1] if narrow else None,
+        }
         self.packed: Packed = pack(
             "PageRank",
             scores=self.scores,
-            shares0=None if narrow else shares[0],
-            shares1=None if narrow else shares[1],
-            narrow0=shares[0] if narrow else None,
-            narrow1=shares[1] if narrow else None,
+            **self.buffers,
             node_ratios=ratios,
             personalization=personalization,
             dangling=personalization if dangling is None else dangling,

@@ -117,9 +117,9 @@ def visit(
     G: Graph,
     sources: Sequence[Hashable],
     *,
+    sort_neighbors: Sort | None = None,
     reverse: bool = False,
     limit: float | None = None,
-    sort_neighbors: Sort | None = None,
 ) -> Visits:
     """Searches a graph from nodes that it has.
 

@@ -23,7 +23,7 @@ from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.gpu_modules import TRANSPOSING
 from static_graph.graph.incoming import incoming
 from static_graph.graph.placement import device_for, require_capacity
-from static_graph.traversal.distances import kind_for
+from static_graph.traversal.distances import DistanceKind, kind_for
 from static_graph.traversal.options import checked_options
 from static_graph.traversal.parents import parents_modules, parents_on_device
 from static_graph.traversal.results import Traversal
@@ -240,9 +240,11 @@ def _search(
     if isinstance(graph, DeviceGraph):
         on_device = graph
     else:
-        on_device = DeviceGraph.upload(graph, where)
+        on_device = DeviceGraph.upload(graph, where, copied=False)
         clock.lap("upload")
-    where.prepare(*_gpu_modules(on_device, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
+    kind = kind_for(on_device, weighted)
+    if where.threads == 0:
+        where.prepare(*_gpu_modules(kind, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
     outcome = search(on_device)
     clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
@@ -294,10 +296,9 @@ def _limit(distance: float) -> float:
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
-def _gpu_modules(graph: DeviceGraph, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
+def _gpu_modules(kind: DistanceKind, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
     """Returns the GPU modules of a search; `transposed`: whether the scheme may transpose the graph."""
-    kind = kind_for(graph, weighted).name.lower()
-    found = {module.format(kind=kind) for module in scheme.gpu_modules}
+    found = {module.format(kind=kind.name.lower()) for module in scheme.gpu_modules}
     if transposed:
         found.update(scheme.transposing)
     if parents:

@@ -63,8 +63,6 @@ KERNEL(find_vector_ratios, const float64 *values, float64 sum, uint64 *ratios) {
 
 // The first scores, given as ratios (null: all even), and their shares.
 TEAM_KERNEL(begin_scores, PageRank rank, const uint64 *start) {
-    TEAM_SHARED(int64, partial, TEAM_SIZE);
-    TEAM_SHARED(int64, of_warp, Team::WARPS);
     for (const Team team : launch.teams()) {
         RankSums sums;
         for (const Index v : team.share(piece_of(team.number, rank.nodes))) {
@@ -77,7 +75,7 @@ TEAM_KERNEL(begin_scores, PageRank rank, const uint64 *start) {
             else
                 store_share(rank.shares0 + v, share);
         }
-        add_sums(team, rank, sums, partial, of_warp);
+        add_sums(team, rank, sums);
         team.barrier();
     }
 }

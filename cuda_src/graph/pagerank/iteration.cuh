@@ -65,7 +65,7 @@ struct RankedNode {
 
 // One iteration, with shares that are stored as T.
 template <class T> struct Iteration {
-    const PageRank &rank;
+    PageRank rank; // a copy, which no store of a score can change
     const T *shares;
     T *next_shares;
     uint64 dangling_mass, dangling_each, teleported_each; // the latter two if dangling or personalization is even
@@ -79,7 +79,8 @@ template <class T> struct Iteration {
         const uint64 loose = rank.dangling != nullptr ? part_of(dangling_mass, rank.dangling[node]) : dangling_each;
         const uint64 teleported =
             rank.personalization != nullptr ? part_of(rank.teleported, rank.personalization[node]) : teleported_each;
-        const uint64 score = part_of(old_score, rank.keep) + part_of(incoming + loose, rank.move) + teleported;
+        const uint64 score =
+            (rank.keep != 0 ? part_of(old_score, rank.keep) : 0) + part_of(incoming + loose, rank.move) + teleported;
         sums.change += score > old_score ? score - old_score : old_score - score;
         sums.dangling += ratio == 0 ? score : 0;
         rank.scores[node] = score;
@@ -100,24 +101,32 @@ template <class Visit> INLINE void with_iteration(const PageRank &rank, Visit vi
                                 dangling_each, teleported_each});
 }
 
-// The sums of all members of a team, for its first member; called by all of them. `partial` (TEAM_SIZE) and `of_warp`
-// are in the team's shared memory.
-INLINE RankSums sums_of_team(const Team &team, const RankSums &sums, int64 *partial, int64 *of_warp) {
-    const auto sum = [&](uint64 value) {
-        if constexpr (!ONE_MEMBER) {
-            team.barrier();
-            team.for_members([&](int member) { partial[member] = int64(value); });
-            team.scan(partial, of_warp);
-            value = uint64(partial[TEAM_SIZE - 1]);
+// The sums of all members of a team; called by all of them. Numbers of 64 bits are summed in limbs of LIMB_BITS, whose
+// sums over a team fit in 32 bits.
+constexpr int LIMB_BITS = 22, LIMBS = 3;
+
+INLINE RankSums sums_of_team(const Team &team, const RankSums &sums) {
+    if constexpr (ONE_MEMBER)
+        return sums;
+    const Sums<2 * LIMBS> all = team.sum(Piece{0, TEAM_SIZE}, [&](Index) { // an index per member
+        Sums<2 * LIMBS> limbs;
+        for (int n = 0; n < LIMBS; ++n) {
+            limbs.of[n] = int32(sums.change >> (n * LIMB_BITS) & ((1u << LIMB_BITS) - 1u));
+            limbs.of[LIMBS + n] = int32(sums.dangling >> (n * LIMB_BITS) & ((1u << LIMB_BITS) - 1u));
         }
-        return value;
-    };
-    return {sum(sums.change), sum(sums.dangling)};
+        return limbs;
+    });
+    RankSums found;
+    for (int n = 0; n < LIMBS; ++n) {
+        found.change += uint64(all.of[n]) << (n * LIMB_BITS);
+        found.dangling += uint64(all.of[LIMBS + n]) << (n * LIMB_BITS);
+    }
+    return found;
 }
 
 // Adds the sums of all members of a team to the totals.
-INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sums, int64 *partial, int64 *of_warp) {
-    const RankSums all = sums_of_team(team, sums, partial, of_warp);
+INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sums) {
+    const RankSums all = sums_of_team(team, sums);
     if (team.leads()) {
         atomic_add(rank.totals + CHANGE, all.change);
         atomic_add(rank.totals + NEXT_DANGLING, all.dangling);

@@ -11,13 +11,12 @@ TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTiles
             last = team;
         }
     });
-    add_sums(last, rank, sums, space->partial, space->of_warp);
+    add_sums(last, rank, sums);
 }
 
 TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTiles tiles) {
-    TEAM_SHARED(PullSpace, space, 1);
     for (const Team team : launch.teams())
-        end_pull(team, rank, tiles, *space);
+        end_pull(team, rank, tiles);
 }
 
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
@@ -30,8 +29,8 @@ HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back,
             for (const Team team : grid.tasks(tiles.tasks()))
                 pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
         });
-        add_sums(grid.team(), rank, sums, space->partial, space->of_warp);
-        grid.barrier_with(tiles.meeting, &space->flag, [&] { end_pull(grid.team(), rank, tiles, *space); });
+        add_sums(grid.team(), rank, sums);
+        grid.barrier_with(tiles.meeting, &space->flag, [&] { end_pull(grid.team(), rank, tiles); });
     }
 }
 

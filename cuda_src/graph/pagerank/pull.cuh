@@ -8,11 +8,10 @@
 #include "graph/pagerank/iteration.cuh"
 #include "graph/pagerank/tiles.cuh"
 
-constexpr int SCANNED = int(2 * RANK_TILE / TEAM_SIZE); // prefix sums per member
-constexpr int PAD = 16;                                 // an unused word after so many: other banks of shared memory
-constexpr int LOADS = 8;                                // shares that a member of a GPU waits for together
-constexpr Index AHEAD = 32;                             // edges: a CPU prefetches their shares
-static_assert(SCANNED == PAD, "members that scan consecutive words use different banks");
+constexpr int MOST_SCANNED = int(2 * RANK_TILE / TEAM_SIZE); // prefix sums per member
+constexpr int PAD = 8;      // an unused word after so many: neighbouring members use other banks of shared memory
+constexpr int LOADS = 8;    // shares that a member of a GPU waits for together
+constexpr Index AHEAD = 32; // edges: a CPU prefetches their shares
 
 // Shared memory of a team.
 struct PullSpace {
@@ -37,11 +36,15 @@ INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, 
     const int32 *const sources = back.targets + begin;
     const uint64 *const edge_ratios = WEIGHTED ? ratios + begin : nullptr;
     if constexpr (ONE_MEMBER) {
-        const Index rest = back.edges - begin;
-        for (int32 k = 0; k < count; ++k) {
-            prefetch(shares + sources[k + AHEAD < rest ? k + AHEAD : k]);
-            visit(k, share_of_edge<WEIGHTED>(shares[sources[k]], edge_ratios, k));
+        const auto add = [&](int32 k) { visit(k, share_of_edge<WEIGHTED>(shares[sources[k]], edge_ratios, k)); };
+        const Index known = back.edges - begin - AHEAD; // edges for which the one to prefetch exists
+        const int32 prefetched = int32(known < 0 ? 0 : known < count ? known : count);
+        for (int32 k = 0; k < prefetched; ++k) {
+            prefetch(shares + sources[k + AHEAD]);
+            add(k);
         }
+        for (int32 k = prefetched; k < count; ++k)
+            add(k);
     } else {
         team.for_members([&](int member) {
             for (int32 first = member; first < count; first += LOADS * TEAM_SIZE) {
@@ -63,6 +66,30 @@ INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, 
 // Where the sum of the first k shares of a tile is.
 INLINE int32 sum_place(int32 k) { return ONE_MEMBER ? k : k + k / PAD; }
 
+// Replaces `count` shares by their prefix sums, and adds the sum of all; each member takes ITEMS neighbouring ones.
+template <int ITEMS> INLINE void scan_shares(const Team &team, int32 count, PullSpace &space) {
+    uint64 items[ITEMS];
+    team.for_members([&](int member) {
+        uint64 sum = 0;
+        for (int n = 0; n < ITEMS; ++n) {
+            const int32 k = member * ITEMS + n;
+            items[n] = k < count ? space.sums[sum_place(k)] : 0;
+            sum += items[n];
+        }
+        space.partial[member] = int64(sum);
+    });
+    team.scan(space.partial, space.of_warp);
+    team.for_members([&](int member) {
+        uint64 sum = member > 0 ? uint64(space.partial[member - 1]) : 0;
+        for (int n = 0; n < ITEMS; ++n) {
+            const int32 k = member * ITEMS + n;
+            if (k <= count)
+                space.sums[sum_place(k)] = sum;
+            sum += items[n];
+        }
+    });
+}
+
 // Sets the place of each k from 0 to `count` to the sum of the first k shares of a tile. A barrier follows.
 template <bool WEIGHTED, class T>
 INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
@@ -76,30 +103,16 @@ INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, c
     }
     for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
                          [&](int32 k, uint64 share) { space.sums[sum_place(k)] = share; });
-    team.for_members([&](int member) {
-        uint64 sum = 0;
-        for (int n = 0; n < SCANNED; ++n)
-            sum += member * SCANNED + n < count ? space.sums[sum_place(member * SCANNED + n)] : 0;
-        space.partial[member] = int64(sum);
-    });
-    team.scan(space.partial, space.of_warp);
-    team.for_members([&](int member) {
-        uint64 sum = member > 0 ? uint64(space.partial[member - 1]) : 0;
-        for (int n = 0; n < SCANNED; ++n) {
-            const int32 k = member * SCANNED + n;
-            if (k > count)
-                break;
-            const uint64 share = space.sums[sum_place(k)];
-            space.sums[sum_place(k)] = sum;
-            sum += share;
-        }
-    });
+    if (count < MOST_SCANNED / 2 * TEAM_SIZE)
+        scan_shares<MOST_SCANNED / 2>(team, count, space);
+    else
+        scan_shares<MOST_SCANNED>(team, count, space);
 }
 
 // Pulls the shares of a tile's rows, apart from a long one. What is needed of a member's first row is loaded with the
 // shares: a GPU waits for both at once.
 template <bool WEIGHTED, class T>
-INLINE void pull_tile(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
+INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr back, const uint64 *ratios,
                       const RowTile &tile, PullSpace &space, RankSums &sums) {
     struct Row {
         int32 from, to;
@@ -161,7 +174,7 @@ INLINE void pull_task(const Team &team, const Iteration<T> &iteration, const Csr
 }
 
 // Ends an iteration, by one team, when all tasks are done: the long rows are summed.
-INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &tiles, PullSpace &space) {
+INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &tiles) {
     RankSums sums;
     with_iteration(rank, [&](const auto &iteration) {
         for (const Index row : team.share(Piece{0, tiles.long_count})) {
@@ -169,7 +182,7 @@ INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &til
             tiles.long_sums[row] = 0;
         }
     });
-    const RankSums rest = sums_of_team(team, sums, space.partial, space.of_warp);
+    const RankSums rest = sums_of_team(team, sums);
     if (team.leads())
         end_iteration(rank, rest);
 }

@@ -16,8 +16,6 @@ KERNEL(push_shares, PageRank rank, Csr graph, const uint64 *ratios, uint64 *inco
 
 // The new scores of all nodes from the sums of their shares, which become zero again.
 TEAM_KERNEL(leave_nodes, PageRank rank, uint64 *incoming) {
-    TEAM_SHARED(int64, partial, TEAM_SIZE);
-    TEAM_SHARED(int64, of_warp, Team::WARPS);
     with_iteration(rank, [&](const auto &iteration) {
         for (const Team team : launch.teams()) {
             RankSums sums;
@@ -25,7 +23,7 @@ TEAM_KERNEL(leave_nodes, PageRank rank, uint64 *incoming) {
                 iteration.leave(v, incoming[v], sums);
                 incoming[v] = 0;
             }
-            add_sums(team, rank, sums, partial, of_warp);
+            add_sums(team, rank, sums);
             team.barrier();
         }
     });

@@ -14,10 +14,10 @@ INLINE Index row_at(const Csr &graph, Index position) {
     return begin;
 }
 
-KERNEL(cut_rows, Csr graph, RowTile *tiles) {
+KERNEL(cut_rows, Csr graph, int64 length, RowTile *tiles) {
     for (const Index i : launch) {
-        const Index first = row_at(graph, i * RANK_TILE);
-        Index last = row_at(graph, (i + 1) * RANK_TILE);
+        const Index first = row_at(graph, i * length);
+        Index last = row_at(graph, (i + 1) * length);
         if (last > first && graph.degree(last - 1) > RANK_TILE)
             --last;
         const Index begin = graph.begin(first);

@@ -70,6 +70,11 @@ class HostArray(DeviceArray):
     def _download(self, target: NDArray[Any]) -> None:
         copy(target, self.values, self.device.threads)
 
+    def content(self) -> NDArray[Any]:
+        shown = self.values.view()
+        shown.flags.writeable = False
+        return shown
+
     def _detach(self) -> NDArray[Any]:
         return self.values
 

@@ -42,6 +42,14 @@ class RoundSteps(Steps):
             )  # fmt: skip
             return self._candidates(roots, selection)
 
+    @abstractmethod
+    def _before_selection(self, selection: Selection) -> tuple[RoundInput, Capacity, DeviceArray]:
+        """Returns the sizes at the start of the pass, the capacities that limit it, and the array for the roots."""
+
+    @abstractmethod
+    def _candidates(self, roots: DeviceArray, selection: Selection) -> Candidates | None:
+        """Returns the candidates, after `select`; None if there are none."""
+
     def grow(self, candidates: Candidates) -> Cavities:
         """Implements `Steps.grow`."""
         work = self.work
@@ -52,6 +60,14 @@ class RoundSteps(Steps):
             grow(work.state, cavities, work.limits)
         self._marking.begin(cavities)
         return cavities
+
+    @abstractmethod
+    def _records(self, candidates: Candidates) -> Cavities:
+        """Returns empty records for the cavities."""
+
+    @abstractmethod
+    def _next_epoch(self) -> Number:
+        """Returns the epoch in which the cavities claim their triangles."""
 
     def next_winners(self) -> Winners | None:
         """Implements `Steps.next_winners`; there are none once the limit on points has been reached."""
@@ -70,6 +86,14 @@ class RoundSteps(Steps):
             self._count_inserted(insertion)
         return fresh
 
+    @abstractmethod
+    def _fit(self, winners: Winners) -> Insertion:
+        """Returns the winners that are inserted, and arrays with room for what they need."""
+
+    @abstractmethod
+    def _count_inserted(self, insertion: Insertion) -> None:
+        """Adds what was inserted to the sizes of the mesh."""
+
     def check(self, fresh: FreshTriangles) -> None:
         """Implements `Steps.check`."""
         work = self.work
@@ -79,33 +103,9 @@ class RoundSteps(Steps):
             self._list(fresh)
 
     @abstractmethod
-    def _phase(self, name: str) -> AbstractContextManager[None]:
-        """Returns a block whose time counts to a phase."""
-
-    @abstractmethod
-    def _before_selection(self, selection: Selection) -> tuple[RoundInput, Capacity, DeviceArray]:
-        """Returns the sizes at the start of the pass, the capacities that limit it, and the array for the roots."""
-
-    @abstractmethod
-    def _candidates(self, roots: DeviceArray, selection: Selection) -> Candidates | None:
-        """Returns the candidates, after `select`; None if there are none."""
-
-    @abstractmethod
-    def _records(self, candidates: Candidates) -> Cavities:
-        """Returns empty records for the cavities."""
-
-    @abstractmethod
-    def _next_epoch(self) -> Number:
-        """Returns the epoch in which the cavities claim their triangles."""
-
-    @abstractmethod
-    def _fit(self, winners: Winners) -> Insertion:
-        """Returns the winners that are inserted, and arrays with room for what they need."""
-
-    @abstractmethod
-    def _count_inserted(self, insertion: Insertion) -> None:
-        """Adds what was inserted to the sizes of the mesh."""
-
-    @abstractmethod
     def _list(self, fresh: FreshTriangles) -> None:
         """Appends the bad ones of the new triangles to the list."""
+
+    @abstractmethod
+    def _phase(self, name: str) -> AbstractContextManager[None]:
+        """Returns a block whose time counts to a phase."""

@@ -20,7 +20,7 @@ from dmr.errors import InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan, total
 from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
 from dmr.mesh.naming import number
-from dmr.mesh.provenance import is_triangulation
+from dmr.mesh.provenance import Links, links_of
 from dmr.mesh.types import Int, Mesh, check_indices
 from dmr.refinement.setup.boundary import Outline, check_boundary, outline_of
 from dmr.refinement.setup.corners import acute_corners, anchors
@@ -58,15 +58,19 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     if device.name == "cpu":  # a GPU's allocations are checked one by one
         count = len(mesh.triangles)
         require_memory(BYTES_PER_TRIANGLE * count, f"a refinement of {counted(count, 'triangle')}")
-    given_points = device.array(mesh.vertices, POINT)
+    given_points = _given(device, mesh.vertices.reshape(-1).view(POINT))
     box = _survey(mesh, device, given_points)
     if len(mesh.triangles) == 0:
         raise InvalidMeshError("the mesh has no triangles")
     notes: list[str] = []
-    corners = device.array(mesh.triangles)
-    reversed_count = _orient(device, given_points, corners, len(mesh.triangles))
-    if reversed_count:
-        notes.append(f"{reversed_count} clockwise triangles were turned around")
+    links = links_of(mesh)  # known if `dmr.triangulate` made the mesh, which is exact: no triangles overlap
+    if links is not None:
+        corners = _given(device, mesh.triangles.reshape(-1))
+    else:
+        corners = device.array(mesh.triangles)
+        reversed_count = _orient(device, given_points, corners, len(mesh.triangles))
+        if reversed_count:
+            notes.append(f"{reversed_count} clockwise triangles were turned around")
     n, m = len(mesh.vertices), len(mesh.triangles)
     vertex_capacity, triangle_capacity, _ = usual_capacity(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0)
     all_points, all_triangles = (
@@ -77,14 +81,15 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     order, rank = _order_vertices(device, given_points, box, points)
     triangle_order = _order_triangles(device, corners, rank, m)
     device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
-    first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
-    own = is_triangulation(mesh)  # made by `dmr.triangulate`, which is exact: no triangles overlap
-    if own:
-        device.launch("link_sound_triangles", m, first, half_edges, triangles)
+    first, half_edges, known = None, None, None
+    if links is not None and device.threads:  # a GPU finds the links faster than they can be copied to it
+        known = _link_known(device, links, triangles, triangle_order)
     else:
+        first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
         _link(device, triangles, first, half_edges, triangle_order)
+    if links is None:
         _check_windings(device, triangles, points, order)
-    named_markers, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank)
+    named_markers, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank, known)
 
     carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
     bounded = mesh.area_bounds is not None
@@ -97,7 +102,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     input_segments = device.empty(s, SUBSEGMENT)
     input_segments.copy_from(subsegments)
     outline = outline_of(subsegments, points)
-    if not own:
+    if links is None:
         check_boundary(outline, order, triangle_order)
     acute, any_acute, anchor = _mark_corners(device, outline, n)
     state = DeviceMesh(
@@ -130,6 +135,11 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     if m <= FEW_TRIANGLES:
         state.reserve_for(bad=m)
     return state, notes
+
+
+def _given(device: Device, values: NDArray[Any]) -> DeviceArray:
+    """An array for kernels that only read it: on a CPU without a copy."""
+    return device.share(values) if device.threads else device.array(values)
 
 
 def _zeros(device: Device, capacity: int, count: int, dtype: DTypeLike) -> DeviceArray:
@@ -204,6 +214,17 @@ def _list_half_edges(device: Device, triangles: DeviceArray, vertices: int) -> t
     return first, half_edges
 
 
+def _link_known(
+    device: Device, links: Links, triangles: DeviceArray, triangle_order: DeviceArray
+) -> tuple[Int, DeviceArray]:
+    """Links the triangles of our own triangulation; returns the sides of its segments, and the triangles' places."""
+    places = device.empty(triangles.size, np.int32)
+    device.launch("invert_order", triangles.size, triangle_order, places)
+    neighbours = _given(device, links.neighbours.reshape(-1))
+    device.launch("link_neighbours", triangles.size, neighbours, triangle_order, places, triangles)
+    return links.sides, places
+
+
 def _link(
     device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, triangle_order: DeviceArray
 ) -> None:
@@ -225,18 +246,32 @@ def _check_windings(device: Device, triangles: DeviceArray, points: DeviceArray,
 
 
 def _attach_segments(
-    mesh: Mesh, device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, rank: DeviceArray
+    mesh: Mesh,
+    device: Device,
+    triangles: DeviceArray,
+    first: DeviceArray | None,
+    half_edges: DeviceArray | None,
+    rank: DeviceArray,
+    known: tuple[Int, DeviceArray] | None,
 ) -> tuple[Int, DeviceArray]:
-    """Returns (markers, subsegments): first the segments that the user named, then every other boundary edge."""
-    ends, markers = mesh.unique_segments()
+    """Returns (markers, subsegments): first the segments that the user named, then every other boundary edge.
+
+    Args:
+        first, half_edges: the list of half-edges (`_list_half_edges`), in which the segments are searched; None if
+            their sides are `known` (`_link_known`).
+    """
+    ends, markers, rows = mesh.unique_segment_rows()
     if ends.size and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
         check_indices(mesh)  # names the index
     named = len(ends)
     found = device.empty(named, SUBSEGMENT)
     missing = device.array(np.array([NONE], np.int32))
     if named:
-        given = device.array(ends.reshape(-1))
-        device.launch("attach_segments", named, given, rank, first, half_edges, triangles, found, missing)
+        given = _given(device, ends.reshape(-1))
+        sides, places = (_given(device, known[0][rows]), known[1]) if known else (None, None)
+        device.launch(
+            "attach_segments", named, given, rank, first, half_edges, sides, places, triangles, found, missing
+        )  # fmt: skip
         index = int(missing.download()[0])
         if index != NONE:
             u, v = (number("vertex", w) for w in ends[index])
@@ -266,6 +301,8 @@ def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[Devi
     """Returns (acute, any_acute, anchor) of `DeviceMesh`; only the ends of subsegments have values there."""
     flags = acute_corners(outline.subsegments, outline.points)
     nearest = anchors(outline.subsegments, flags)
+    if len(outline.vertices) == vertices:  # all are ends, with the same numbers
+        return device.array(flags), bool(flags.any()), device.array(nearest)
     nearest = np.where(nearest < 0, nearest, outline.vertices[nearest])
     places = device.array(outline.vertices)
     acute, anchor = device.zeros(vertices, np.uint8), device.empty(vertices, np.int32)

@@ -43,16 +43,15 @@ class Outline:
 def outline_of(subsegments: DeviceArray, points: DeviceArray) -> Outline:
     """Copies the subsegments and their end points to the host, and no other points."""
     device = points.device
-    listed = subsegments.download()
+    listed = subsegments.content()
     joined = np.zeros(points.size, np.bool_)
     joined[listed["from"]] = joined[listed["to"]] = True
     if joined.all():  # the numbers stay the same
-        return Outline(
-            np.arange(points.size, dtype=np.int32), points.download().view(np.float64).reshape(-1, 2), listed
-        )
+        return Outline(np.arange(points.size, dtype=np.int32), points.content().view(np.float64).reshape(-1, 2), listed)
     ends = np.flatnonzero(joined).astype(np.int32)
     places = np.empty(points.size, np.int32)  # only the entries of the ends are written and take memory
     places[ends] = np.arange(len(ends), dtype=np.int32)
+    listed = listed.copy()
     listed["from"], listed["to"] = places[listed["from"]], places[listed["to"]]
     gathered = device.empty(len(ends), POINT)
     device.launch("gather_points", len(ends), points, device.array(ends), gathered)

@@ -44,8 +44,7 @@ def anchors(subsegments: NDArray[Any], acute: NDArray[np.uint8]) -> NDArray[np.i
     Args:
         subsegments: as for `acute_corners`; acute: what that returned.
     """
+    subsegments = np.ascontiguousarray(subsegments, SUBSEGMENT)
     result = np.full(len(acute), -1, np.int32)
-    for near, far in (("from", "to"), ("to", "from")):
-        corner = acute[subsegments[near]] == 1
-        result[subsegments[far][corner]] = subsegments[near][corner]
+    library().dmr_anchors(subsegments.ctypes.data, len(subsegments), acute.ctypes.data, result.ctypes.data)
     return result

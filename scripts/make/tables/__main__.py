@@ -1,4 +1,4 @@
-"""Fills the tables of the pages with the figures of the records in docs/results.
+"""Fills the tables and sentences of the pages with the figures of the records in docs/results.
 
     python -m scripts.make.tables             # rewrites the tables that have changed
     python -m scripts.make.tables --check     # names them instead; exit code 1 if there are any

@@ -1,19 +1,22 @@
-"""The marked tables of the pages."""
+"""The marked tables and sentences of the pages."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from scripts.make.tables import lists, performance, refinement, traversal
+from scripts.make.tables import lists, performance, refinement, searches, traversal
 
+WIDTH = 120  # of the lines of a sentence
 ROOT = Path(__file__).resolve().parents[3]
 TABLES: Mapping[str, Callable[[], str]] = {
     **refinement.TABLES,
     **traversal.TABLES,
     **lists.TABLES,
     **performance.TABLES,
+    **searches.TABLES,
 }
 MARKED = re.compile(r"<!-- table: (?P<name>[\w.-]+) -->\n(?P<text>.*?)<!-- end of table -->\n", re.DOTALL)
 
@@ -25,14 +28,16 @@ def pages() -> list[Path]:
 
 
 def filled(page: str) -> str:
-    """Returns the text of a page with its tables made again.
+    """Returns the text of a page with its tables and sentences made again.
 
     Raises:
         KeyError: the page marks a table that nothing makes.
     """
 
     def made(found: re.Match[str]) -> str:
-        name = found["name"]
-        return f"<!-- table: {name} -->\n\n{TABLES[name]()}\n\n<!-- end of table -->\n"
+        text = TABLES[found["name"]]()
+        if not text.startswith("|"):
+            text = textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+        return f"<!-- table: {found['name']} -->\n\n{text}\n\n<!-- end of table -->\n"
 
     return MARKED.sub(made, page)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from statistics import geometric_mean
 
 from scripts.lib.markdown import table
 from scripts.lib.measuring import refinement_phases
 from scripts.make.tables.records import Record, bench, middle, significant
 
 CORES, H200, LARGE = "2026-11-23-2-cores", "2026-11-23-h200", "2026-11-23-h200-scaling"
+COMMANDS = "2026-11-22-2-cores-command"
 SMALL = ("2026-11-22-2-cores-small", "2026-11-22-h200-small")
 DOMAINS = ("2026-11-23-2-cores-domains", "2026-11-23-h200-domains")
 TRIANGULATIONS = "2026-11-23-2-cores-triangulate"
@@ -51,6 +53,43 @@ def speed() -> str:
     )  # fmt: skip
     head = ("machine", "triangles in", "run on", "refine", "over Triangle's time", "whole call", "triangles out")
     return table(head, body)
+
+
+def ratios() -> str:
+    """The README's sentences on Triangle: sizes, whole commands, and domains."""
+    (size,) = {f"{row['size']:.2f}" for row in bench(CORES)}
+    commands = {row["name"]: f"{row['ratio']:.2f}" for row in bench(COMMANDS)}
+    one, _, _ = _means()
+    return (
+        f"The results have {size} times as many triangles as Triangle's. The whole command, `dmr refine` with `.node` "
+        f"and `.ele` files in and out, takes {commands['dmr .ele']} of the time of `triangle -rq30` on the 2 cores, "
+        f"with `.npz` {commands['dmr .npz']}. Over {_compared()} realistic domains the geometric mean is {one:.2f} of "
+        "Triangle's time on one thread."
+    )
+
+
+def domain_means() -> str:
+    """Geometric means over the domains that Triangle finishes."""
+    one, two, size = _means()
+    return (
+        f"Over the {_compared()} domains that Triangle finishes within a minute the geometric means are {one:.2f} of "
+        f"Triangle's time on one thread, {two:.2f} on two, and {size:.3f} of its triangles."
+    )
+
+
+def _means() -> tuple[float, float, float]:
+    """Geometric means of the ratios of times on one thread and on two, and of the ratio of sizes."""
+    cores = _domains(DOMAINS[0])
+    found = [
+        [row[name] for row in cores[threads].values()] for threads, name in ((1, "ratio"), (2, "ratio"), (1, "size"))
+    ]
+    one, two, size = (geometric_mean([value for value in values if value is not None]) for values in found)
+    return one, two, size
+
+
+def _compared() -> int:
+    """Number of domains with a ratio."""
+    return sum(row["ratio"] is not None for row in _domains(DOMAINS[0])[1].values())
 
 
 def small_meshes() -> str:
@@ -156,6 +195,8 @@ def _ratio(value: float | None) -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "speed": speed,
+    "speed-ratios": ratios,
+    "domain-means": domain_means,
     "small-meshes": small_meshes,
     "domains": domains,
     "domain-phases": domain_phases,

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from dmr.memory import Device, OptionError, open_device
 from scripts.lib.list_measuring import MeasuredLists, gathered, scanned
 from scripts.lib.measuring import positive
-from scripts.study.common import Record, Study, add_common, add_parts, carried_out
+from scripts.study.common import Record, Study, add_common, add_parts
 from scripts.study.files import say
 from scripts.study.lists import plots as lists_plots
 from scripts.study.lists import report as lists_report
@@ -59,15 +59,7 @@ STUDY = Study("lists", FORMAT, "parts", lists_report.to_markdown, lists_report.t
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs or draws the study; returns the exit code, 5 if ranks differ."""
-    options = parser().parse_args(arguments)
-
-    def work() -> int:
-        given = sys.argv[1:] if arguments is None else arguments
-        record = STUDY.redraw(options.redraw, options.name) if options.redraw else run(options, given)
-        print(lists_report.to_markdown(record, []), end="")
-        return 0 if lists_report.agree(record) else 5
-
-    return carried_out("lists", "parts", work)
+    return STUDY.main(parser(), arguments, run, lists_report.agree)
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> Record:

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from scripts.lib.markdown import table
+from scripts.study.common import heading
 from scripts.study.lists import slides as lists_slides
 
 Record = dict[str, Any]
@@ -22,15 +23,8 @@ NO_NUMBERS = (
 def to_markdown(study: Record, pictures: Sequence[str]) -> str:
     """Page with the slides' figures beside the measured ones, a section per part, and the pictures."""
     parts = study["parts"]
-    about = study["machine"]
-    driver = f"driver {about['driver']}, " if about["driver"] else ""
     lines = [
-        f"# List ranking on {study['device']}",
-        "",
-        f"{about['processor']}, {about['cores']} cores; {driver}{about['compiler']}; commit {study['commit']}.",
-        "",
-        f"```sh\n{study['command']}\n```",
-        "",
+        *heading(study, "List ranking"),
         "Milliseconds, medians of the timed runs, without transfers and without the check of the list. "
         + ("All methods gave the same ranks." if agree(study) else "**RANKS DIFFER.**"),
         "",

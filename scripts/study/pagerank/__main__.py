@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from dmr.memory import Device, OptionError, OutOfMemoryError, available_threads, open_device
-from scripts.study.common import Record, Study, add_common, add_parts, carried_out
+from scripts.study.common import Record, Study, add_common, add_parts
 from scripts.study.files import say
 from scripts.study.pagerank import report
 from static_graph import CsrGraph, PageRank, generate_rmat, pagerank, read, upload
@@ -41,15 +41,7 @@ STUDY = Study("pagerank", "pagerank 1", "parts", report.to_markdown, report.to_c
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs or draws the study; returns the exit code, 5 if bits differ."""
-    options = parser().parse_args(arguments)
-
-    def work() -> int:
-        given = sys.argv[1:] if arguments is None else arguments
-        record = STUDY.redraw(options.redraw, options.name) if options.redraw else run(options, given)
-        print(report.to_markdown(record, []), end="")
-        return 0 if report.agree(record) else 5
-
-    return carried_out("pagerank", "parts", work)
+    return STUDY.main(parser(), arguments, run, report.agree)
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> Record:

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from scripts.lib.markdown import table
+from scripts.study.common import heading
 
 Record = dict[str, Any]
 
@@ -41,15 +42,9 @@ PHASES = ("upload", "prepare", "iterations", "download")
 
 def to_markdown(study: Record, pictures: Sequence[str]) -> str:
     """Page with the report's tables beside the measured ones, and a section per part."""
-    parts, about = study["parts"], study["machine"]
-    driver = f"driver {about['driver']}, " if about["driver"] else ""
+    parts = study["parts"]
     lines = [
-        f"# PageRank on {study['device']}",
-        "",
-        f"{about['processor']}, {about['cores']} cores; {driver}{about['compiler']}; commit {study['commit']}.",
-        "",
-        f"```sh\n{study['command']}\n```",
-        "",
+        *heading(study, "PageRank"),
         "All sparse methods gave the same bits, on every device." if agree(study) else "**BITS DIFFER.**",
         "",
     ]
@@ -75,13 +70,13 @@ def agree(study: Record) -> bool:
     """Whether all sparse methods gave the same bits for each graph, and each precision."""
     seen: dict[tuple[Any, ...], str] = {}
     rows = [row for row in study["parts"].get("runs", []) if row.get("sparse")]
-    keys = [(row, ("runs", row["graph"])) for row in rows]
+    keys: list[tuple[Record, tuple[Any, ...]]] = [(row, ("runs", row["graph"])) for row in rows]
     keys += [(row, ("sizes", row["preset"], row["nodes"], row["precision"])) for row in study["parts"].get("sizes", [])]
     return all(seen.setdefault(key, row["digest"]) == row["digest"] for row, key in keys)
 
 
 def _ms(row: Record, phase: str) -> float:
-    return 1000 * median(row["seconds"].get(phase, [0.0]))
+    return 1000 * float(median(row["seconds"].get(phase, [0.0])))
 
 
 def _total(row: Record) -> float:

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 
 from dmr.memory import open_device
 from scripts.lib.traversal_inputs import load
-from scripts.study.common import Record, Study, add_common, add_parts, carried_out
+from scripts.study.common import Record, Study, add_common, add_parts
 from scripts.study.files import say
 from scripts.study.traversal import plots as traversal_plots
 from scripts.study.traversal import records as traversal_records
@@ -43,15 +43,7 @@ STUDY = Study(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs or draws the study; returns the exit code, 5 if distances differ."""
-    options = parser().parse_args(arguments)
-
-    def work() -> int:
-        given = sys.argv[1:] if arguments is None else arguments
-        record = STUDY.redraw(options.redraw, options.name) if options.redraw else run(options, given)
-        print(traversal_tables.to_markdown(record, []), end="")
-        return 5 if traversal_records.disagreeing(record) else 0
-
-    return carried_out("traversal", "graphs", work)
+    return STUDY.main(parser(), arguments, run, lambda record: not traversal_records.disagreeing(record))
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> Record:

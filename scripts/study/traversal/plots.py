@@ -38,22 +38,20 @@ def pictures(study: Record) -> dict[str, bytes]:
     drawn = {
         "degrees": _degrees, "mda": _mda, "atomic": _atomic, "warps": _warps, "gteps": _gteps, "timeline": _timeline
     }  # fmt: skip
-    found = {name: draw(study) for name, draw in drawn.items()}
+    lacking = {name for name in ("degrees", "timeline") if not any(given.get(name) for given in study["inputs"])}
+    found = {name: draw(study) for name, draw in drawn.items() if name not in lacking}
     return {name: picture for name, picture in found.items() if picture is not None}
 
 
 def _degrees(study: Record) -> bytes | None:
     """Figures 4.2, 4.3 and 6.1: distribution of out-degrees, before and after splitting at the thesis' level."""
-    inputs = [given for given in study["inputs"] if given.get("degrees")]
-    if not inputs:
-        return None
-    figure, axes = _panels(2 * len(inputs), 2)
-    for row, given in enumerate(inputs):
+    figure, pairs = _pairs_of_panels(study, "degrees")
+    for given, axes in pairs:
         before, mda = distribution(given), like(given["input"]).mda
         after = split_distribution(before, mda)
         extra = int(after.sum() - before.sum())
         panels = ((given["input"], before), (f"split at {mda}: {extra:,} extra nodes", after))
-        for axis, (title, counts), colour in zip(axes[2 * row :], panels, (BASE_COLOUR, SPLIT_COLOUR), strict=False):
+        for axis, (title, counts), colour in zip(axes, panels, (BASE_COLOUR, SPLIT_COLOUR), strict=True):
             some = np.flatnonzero(counts)
             axis.plot(some, counts[some], ".", color=colour, markersize=3)
             _label(axis, title, "out-degree", "nodes")
@@ -132,18 +130,15 @@ def _gteps(study: Record) -> bytes | None:
 
 def _timeline(study: Record) -> bytes | None:
     """Figure 6.5: one line per processor, shaded by the number of its blocks that run; baseline left, split right."""
-    inputs = [given for given in study["inputs"] if given.get("timeline")]
-    if not inputs:
-        return None
     from matplotlib.ticker import MaxNLocator
 
-    figure, axes = _panels(2 * len(inputs), 2)
-    for row, given in enumerate(inputs):
+    figure, pairs = _pairs_of_panels(study, "timeline")
+    for given, axes in pairs:
         longest = max(found["nanoseconds"] for found in given["timeline"].values())
         shades = [_running(found, longest) for found in given["timeline"].values()]
         most = max(int(shade.max()) for shade in shades)
         for place, (name, title) in enumerate((("none", "baseline"), ("split", "node splitting"))):
-            axis, found = axes[2 * row + place], given["timeline"][name]
+            axis, found = axes[place], given["timeline"][name]
             image = axis.imshow(
                 shades[place], cmap="viridis_r", vmin=0, vmax=most, aspect="auto", interpolation="nearest",
                 extent=(0, longest / 1e3, 0, len(shades[place])), origin="lower",
@@ -216,6 +211,13 @@ def _panels(count: int, columns: int) -> tuple[Figure, list[Any]]:
     for unused in axes[count:]:
         unused.set_visible(False)
     return figure, axes[:count]
+
+
+def _pairs_of_panels(study: Record, data: str) -> tuple[Figure, list[tuple[Record, list[Any]]]]:
+    """Makes two panels for each input that has some data; returns the figure, and these inputs with their panels."""
+    inputs = [given for given in study["inputs"] if given.get(data)]
+    figure, axes = _panels(2 * len(inputs), 2)
+    return figure, [(given, axes[2 * row : 2 * row + 2]) for row, given in enumerate(inputs)]
 
 
 def _legend(figure: Figure, axis: Axes) -> None:

@@ -8,12 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import DeviceArray, Packed, constant, flagged_indices, pack, record
+from dmr.memory import Device, DeviceArray, Packed, constant, flagged_indices, pack, record
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.link_analysis.state import RankEntry, State
 
 TILE = constant("RANK_TILE")  # nodes and edges
+TEAMS_PER_PROCESSOR = 4  # resident per multiprocessor: the bound of HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 MOST_TEAMS = 4096  # most teams in one launch of all iterations, if they fit on the device
+SHORTEST_TILE = constant("TEAM_SIZE")  # on a GPU: a barrier among more teams takes longer than the edges
 
 
 class Tiles(NamedTuple):
@@ -52,7 +54,7 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     begun = perf_counter()
     while not state.progress.download()[RankEntry.RANK_STOP]:  # a launch ends early, so that signals are handled
         device.launch("begin_slice", 1, state.packed)
-        device.launch("pull_iterations", MOST_TEAMS, *arguments)
+        device.launch("pull_iterations", min(tiles.tasks, MOST_TEAMS), *arguments)
     return perf_counter() - begun
 
 
@@ -78,8 +80,9 @@ def cut_rows(back: DeviceGraph) -> Tiles:
 
 def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
     device, nodes = back.device, back.nodes
-    row_tiles = device.empty(device.tiles(nodes + back.edges, TILE), record("RowTile"))
-    device.launch("cut_rows", row_tiles.size, back.csr, row_tiles)
+    length = _tile_length(device, nodes + back.edges)
+    row_tiles = device.empty(device.tiles(nodes + back.edges, length), record("RowTile"))
+    device.launch("cut_rows", row_tiles.size, back.csr, length, row_tiles)
     flags = device.empty(nodes, np.int32)
     device.launch("flag_long_rows", nodes, back.csr, flags)
     long_rows, count = flagged_indices(flags)
@@ -87,6 +90,14 @@ def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
     device.launch("find_row_ends", count, back.csr, long_rows, begins, ends)
     chunk_rows, chunk_begins = cut(begins.download(), ends.download(), TILE)
     return row_tiles, long_rows, device.array(chunk_rows), device.array(chunk_begins)
+
+
+def _tile_length(device: Device, positions: int) -> int:
+    """Returns the length of tiles: on a GPU, its teams have equally many of them."""
+    teams = TEAMS_PER_PROCESSOR * device.multiprocessors
+    if teams == 0:
+        return TILE
+    return max(-(-positions // (teams * device.tiles(positions, teams * TILE))), SHORTEST_TILE)
 
 
 def cut(begins: NDArray[np.int64], ends: NDArray[np.int64], most: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

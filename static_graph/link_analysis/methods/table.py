@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from static_graph.engine.gpu_modules import ENGINE
 from static_graph.graph.gpu_modules import ROWS
 
 
@@ -19,7 +20,7 @@ class Method:
         module: the module beside this one whose function `run` is the method; variant: its argument, if methods share
             the module.
         gpu_modules: the modules whose kernels it launches, besides those of all methods.
-        balances: its schemes of load balancing, besides "auto".
+        balances: the strategies of the engine that it has, besides "auto".
         transposed: whether it needs the transposed graph.
         matrices: the number of dense matrices that it allocates.
     """
@@ -33,6 +34,7 @@ class Method:
     matrices: int = 0
 
 
+PULL_LOOP = ("graph/pagerank/pull_loop", "graph/pagerank/push", *ENGINE)  # of the strategies of the engine
 COMMON = ("graph/pagerank/begin", "primitives/scan")  # of all methods
 TRANSPOSING = ("graph/building/incoming", *ROWS)
 
@@ -44,6 +46,7 @@ METHODS = {
         "each node sums the shares of its predecessors",
         "pull",
         ("graph/pagerank/pull", "graph/pagerank/tiles", "primitives/device_loop"),
+        balances=("baseline", "hierarchical", "collapse-local", "collapse-global"),
     ),
     "push": Method("each edge adds its share to its target, atomically", "push", _LOOP, transposed=False),
     "blocked": Method(

@@ -100,8 +100,8 @@ def default_delta(graph: DeviceGraph) -> float:
 def _mean_weight(graph: DeviceGraph) -> float:
     """Estimates the mean weight from a sample; returns 1 if all weights are 0."""
     assert graph.weights is not None
-    edge_blocks = {k * (graph.edges // SAMPLES) for k in range(SAMPLES)}
-    values = [graph.weights[begin : begin + SAMPLE].download() for begin in sorted(edge_blocks)]
     if not graph.edges or not graph.largest_weight:
         return 1.0
-    return float(graph.largest_weight * (np.concatenate(values) / graph.largest_weight).mean())  # no sum overflows
+    begins = range(0, graph.edges, max(-(-graph.edges // SAMPLES), SAMPLE))
+    values = np.concatenate([graph.weights[begin : begin + SAMPLE].download() for begin in begins])
+    return float(graph.largest_weight * (values / graph.largest_weight).mean())  # no sum overflows

@@ -29,6 +29,9 @@ SMALL_ON_GPU = {"small_nodes": 256, "small_edges": 2048}
 SMALL_ON_ONE_THREAD = {"small_nodes": 2**31, "small_edges": 2**62}
 SMALL_ON_THREADS = {"small_nodes": 1024, "small_edges": 4096}
 
+# On a CPU, one thread searches graphs of at most this many edges in one launch: several do not pay off.
+EDGES_FOR_ONE_THREAD = 2**14
+
 
 class Entry(Enumeration, count="ENTRIES"):
     """Indices into the progress of a traversal."""
@@ -65,7 +68,7 @@ class Workspace:
     """Arrays for traversals of one graph, one at a time.
 
     Attributes:
-        device: the device.
+        device: the device; one_thread: whether one CPU thread does all the work.
         lists: two arrays, (nodes,) int32 each: a double buffer of the frontier and the next one.
         progress: (len(Entry),) int32; totals: (len(Total),) int64.
         frontier: the workspace as a kernel argument.
@@ -73,6 +76,7 @@ class Workspace:
 
     def __init__(self, graph: DeviceGraph) -> None:
         device = self.device = graph.device
+        self.one_thread = device.threads == 1 or (device.threads > 1 and graph.edges <= EDGES_FOR_ONE_THREAD)
         chunks = 2 * graph.edges // CHUNK + 1  # capacity: a node that is cut has more than CHUNK edges
         self.lists = tuple(device.empty(graph.nodes, np.int32) for _ in range(2))
         self.progress = device.zeros(len(Entry), np.int32)
@@ -107,7 +111,7 @@ class Workspace:
         """Returns the limits of rounds that one team of the device processes alone."""
         if self.device.threads == 0:
             return SMALL_ON_GPU
-        return SMALL_ON_ONE_THREAD if self.device.threads == 1 else SMALL_ON_THREADS
+        return SMALL_ON_ONE_THREAD if self.one_thread else SMALL_ON_THREADS
 
     def run(
         self,
@@ -126,8 +130,8 @@ class Workspace:
             most_teams: the most teams of the algorithm's own passes, by `Entry`; without PREPARE or OTHER, these are
                 not launched.
             in_one_launch: whether to launch all rounds at once, or to repeat the launches of a round. By default a GPU
-                launches all at once: a barrier among its teams takes less time than a launch. On a CPU, a barrier may
-                wait long for a thread that is not scheduled.
+                launches all at once: a barrier among its teams takes less time than a launch. On several CPU threads,
+                a barrier may wait long for one that is not scheduled.
 
 
         Returns:
@@ -136,11 +140,11 @@ class Workspace:
         """
         device = self.device
         if in_one_launch is None:
-            in_one_launch = device.threads == 0
+            in_one_launch = device.threads == 0 or self.one_thread
         self._begin(kernels.begin, distances, arguments)
         work: Callable[[], None]
         if in_one_launch:
-            work = partial(device.launch, kernels.whole, MOST_TEAMS, *arguments)
+            work = partial(device.launch, kernels.whole, 1 if self.one_thread else MOST_TEAMS, *arguments)
         else:
             one_round = partial(self._one_round, kernels, arguments, most_teams)
             with device.rehearsal():

@@ -225,7 +225,7 @@ def test_a_lent_block_is_not_reused(gpu):
 
 @pytest.mark.gpu
 def test_arrays_on_two_devices_are_refused(gpu):
-    with pytest.raises(WrongTypeError, match="is not on cuda:0"):
-        DeviceGraph.from_arrays(OFFSETS, gpu.array(TARGETS))
     with pytest.raises(WrongTypeError, match="is not in main memory"):
+        DeviceGraph.from_arrays(OFFSETS, gpu.array(TARGETS))
+    with pytest.raises(WrongTypeError, match="is not on cuda:0"):
         DeviceGraph.from_arrays(Exported(gpu.array(OFFSETS), "__dlpack__"), TARGETS)

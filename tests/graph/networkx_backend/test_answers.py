@@ -169,6 +169,69 @@ def test_shortest_paths_by_weights(on_device):
     check_shortest_paths()
 
 
+DIRECTED = ("weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected")
+DIRECTED += ("number_strongly_connected_components", "is_strongly_connected")
+UNDIRECTED = ("connected_components", "number_connected_components", "is_connected")
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def check_components(seed):
+    graph = random_graph(seed)
+    converted = backend.convert_from_nx(graph)
+    for name in DIRECTED if graph.is_directed() else UNDIRECTED:
+        assert outcome(getattr(backend, name), converted) == outcome(getattr(nx, name), graph), name
+    if not graph.is_directed():
+        for node in ("missing", next(iter(graph))):
+            expected = outcome(nx.node_connected_component, graph, node)
+            assert outcome(backend.node_connected_component, converted, node) == expected
+
+
+def test_components_have_the_order_of_networkx(on_device):
+    check_components()
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def check_strong_components(seed):
+    graph = random_graph(seed)
+    if not graph.is_directed():
+        graph = graph.to_directed()
+        graph.remove_edges_from(list(graph.edges)[::3])
+    converted = backend.convert_from_nx(graph)
+    found = list(backend.strongly_connected_components(converted))
+    assert sorted(map(sorted, found), key=repr) == sorted(
+        map(sorted, nx.strongly_connected_components(graph)), key=repr
+    )
+    acyclic = nx.condensation(graph, found)
+    assert all(begin > end for begin, end in acyclic.edges)
+    first = {node: number for number, node in reversed(list(enumerate(graph)))}
+    levels = dict.fromkeys(acyclic, 0)
+    for number in range(len(found)):
+        levels[number] = max((1 + levels[end] for end in acyclic[number]), default=0)
+    order = [(levels[number], min(first[node] for node in component)) for number, component in enumerate(found)]
+    assert order == sorted(order)
+    for given_scc in (None, found, list(nx.strongly_connected_components(graph))):
+        expected = nx.condensation(graph, given_scc or found)
+        contracted = backend.condensation(converted, given_scc)
+        assert type(contracted) is nx.DiGraph and list(contracted) == list(expected)
+        assert contracted.graph == expected.graph and nx.utils.graphs_equal(contracted, expected)
+
+
+def test_strong_components_are_in_reverse_topological_order(on_device):
+    check_strong_components()
+
+
+def test_components_of_a_graph_without_nodes(registered):
+    strong = ("strongly_connected_components", "condensation")
+    for kind, names in ((nx.Graph, UNDIRECTED), (nx.DiGraph, (*DIRECTED, *strong))):
+        for name in names:
+            expected = outcome(getattr(nx, name), kind())
+            assert outcome(getattr(backend, name), backend.convert_from_nx(kind())) == expected
+    with pytest.raises(nx.NetworkXNotImplemented):
+        nx.is_connected(nx.DiGraph([(0, 1)]), backend="static_graph")
+
+
 @settings(deadline=None, max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def check_scores(seed):

@@ -8,8 +8,8 @@ import pytest
 from static_graph import CsrGraph, pagerank, transition_matrix
 from static_graph.errors import GraphError, OptionError, OutOfMemoryError
 from static_graph.graph.device_graph import DeviceGraph
+from tests.support.graphs.ranked import DENSE, SCORE, exact_matrix, units
 from tests.support.graphs.traversed import random_graph
-from tests.support.ranked import DENSE, SCORE, exact_matrix, units
 
 
 def whole(seed: int) -> CsrGraph:

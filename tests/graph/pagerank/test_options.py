@@ -54,6 +54,8 @@ def test_other_faults_are_named():
         pagerank(TRIANGLE, method="guess")
     with pytest.raises(OptionError, match="balance is no option of method = 'sequential', but of "):
         pagerank(TRIANGLE, method="sequential", balance="warp")
+    with pytest.raises(OptionError, match="balance must be one of auto, baseline, "):
+        pagerank(TRIANGLE, balance="split")
     for options in ({"alpha": "much"}, {"personalization": "abc"}, {"iterations": 2.5}, {"weighted": "yes"}):
         with pytest.raises(WrongTypeError, match=next(iter(options))):
             pagerank(TRIANGLE, **options)

@@ -15,14 +15,18 @@ from dmr.memory import open_device
 from static_graph import CsrGraph, generate_rmat, pagerank, upload
 from static_graph.graph.csr import unchecked_graph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.link_analysis.methods.table import METHODS as ALL
+from tests.support.graphs.ranked import METHODS, SCORE, exact_scores, fixed_point_scores, units
 from tests.support.graphs.traversed import random_graph
-from tests.support.ranked import METHODS, SCORE, exact_scores, fixed_point_scores, units
 
 
 def with_whole_weights(graph: CsrGraph) -> CsrGraph:
     """The same graph with small weights, some of them 0: sums of them are exact, and some nodes are dangling."""
     weights = np.random.default_rng(graph.edges).choice([0, 0, 1, 2, 5], graph.edges)
     return CsrGraph(graph.offsets, graph.targets, weights)
+
+
+SPARSE = {name: method for name, method in ALL.items() if not method.matrices}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -165,7 +169,12 @@ def test_methods_give_the_same_bits(data):
 
 def test_devices_and_threads_give_the_same_bits(rmat, device):
     reference = pagerank(upload(rmat, "cpu", 1), tol=1e-9)
-    for method in ("pull", "sequential"):
-        found = pagerank(DeviceGraph.upload(rmat, device), tol=1e-9, method=method)
+    there = DeviceGraph.upload(rmat, device)
+    for method, balance in (
+        *((name, "auto") for name in SPARSE),
+        *(("pull", each) for each in SPARSE["pull"].balances),
+    ):
+        found = pagerank(there, tol=1e-9, method=method, balance=balance)
+        assert (found.method, found.balance) == (method, balance)
         assert np.array_equal(found.scores, reference.scores)
         assert (found.iterations, found.error) == (reference.iterations, reference.error)

@@ -9,7 +9,7 @@ import dmr
 from dmr.errors import InvalidMeshError
 from dmr.refinement.setup.admission import TILE, admit
 from dmr.refinement.setup.boundary import outline_of
-from dmr.refinement.setup.corners import acute_corners
+from dmr.refinement.setup.corners import acute_corners, anchors
 from dmr.refinement.state.records import SUBSEGMENT
 from dmr.refinement.state.statistics import TILE as ANGLE_TILE
 from dmr.refinement.state.statistics import _angle_range
@@ -138,6 +138,19 @@ def acute_by_arctangents(listed, points):
         for (angle, follows), (following, _) in zip(leaving, leaving[1:] + leaving[:1], strict=True):
             flags[v] |= follows and 0 < (following - angle) % 360 < 60
     return flags
+
+
+def test_the_anchor_of_a_vertex_is_the_last_acute_corner_that_a_segment_joins_it_to():
+    random = np.random.default_rng(2)
+    for _ in range(20):
+        count, acute = random.integers(0, 30), random.integers(0, 2, 12).astype(np.uint8)
+        listed = np.zeros(count, SUBSEGMENT)
+        listed["from"], listed["to"] = random.integers(0, 12, (2, count))
+        expected = [-1] * 12
+        for near, far in (("from", "to"), ("to", "from")):
+            for a, b in zip(listed[near].tolist(), listed[far].tolist(), strict=True):
+                expected[b] = a if acute[a] else expected[b]
+        assert anchors(listed, acute).tolist() == expected
 
 
 def test_acute_corners_agree_with_arctangents():

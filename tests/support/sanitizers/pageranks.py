@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from dmr.memory import pack
 from static_graph import transition_matrix
+from static_graph.engine.loop import Expansion, Frontier, how
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.link_analysis.options import checked_options
+from static_graph.link_analysis.state import State
 from tests.support.digests import digest
-from tests.support.ranked import DENSE, METHODS, units
+from tests.support.graphs.ranked import DENSE, METHODS, units
 from tests.support.sanitizers.traversals import graphs
 
 
@@ -22,9 +26,25 @@ def pageranks(device):
                 scores, change = units(method, on_device, device, 3, weighted=weighted, precision=precision, **vectors)
                 yield [name, method, weighted], [digest(np.array(scores, np.uint64)), change]
     random = np.random.default_rng(4)
+    ends = random.integers(0, 400, (2, 9000))
+    ends[1, :7000] %= 2
+    scores, change = units("pull", CsrGraph.from_edges(*ends, nodes=400), device, 3)  # long rows
+    yield ["long rows"], [digest(np.array(scores, np.uint64)), change]
     small = DeviceGraph.upload(CsrGraph.from_edges(*random.integers(0, 90, (2, 300)), random.random(300), 90), device)
     for method in DENSE:
         for weighted, precision in ((False, "fixed"), (True, "float32")):
             scores, change = units(method, small, device, 3, weighted=weighted, precision=precision)
             yield ["dense", method, weighted], [digest(np.array(scores, np.uint64)), change]
     yield ["dense", "matrix"], digest(transition_matrix(small))
+    yield ["engine", "a list of nodes"], digest(sums_of_some(small))
+
+
+def sums_of_some(graph):
+    """Sums of the shares that reach every third node, by the engine's kernels for lists (PageRank has none)."""
+    device = graph.device
+    state = State(graph, checked_options(graph.nodes, iterations=1), weighted=True)
+    incoming, ratios = device.zeros(graph.nodes, np.uint64), state.edge_ratios(transposed=True)
+    body = pack("Pull", **state.buffers, progress=state.progress, ratios=ratios, incoming=incoming)
+    frontier = Frontier(state.back(), np.arange(0, graph.nodes, 3, dtype=np.int32))
+    Expansion(state.back(), "pull_loop", body, frontier, how("collapse-global"), reduces=True).launch()
+    return incoming.download()

@@ -116,6 +116,10 @@ def test_repeated_segments_have_the_first_nonzero_marker():
     mesh = dmr.Mesh(SQUARE, HALVES, segments=[[2, 0], [0, 2], [0, 2], [1, 2]], segment_markers=[0, 5, 6, 0])
     ends, markers = mesh.unique_segments()
     assert ends.tolist() == [[0, 2], [1, 2]] and markers.tolist() == [5, 0]
+    assert mesh.unique_segment_rows()[2].tolist() == [0, 3]
+    once = dmr.Mesh(SQUARE, HALVES, segments=[[2, 1], [2, 0]], segment_markers=[7, 0])
+    ends, markers, rows = once.unique_segment_rows()
+    assert ends.tolist() == [[0, 2], [1, 2]] and markers.tolist() == [0, 7] and rows.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 import dmr
 from dmr.errors import InvalidMeshError
-from dmr.mesh.provenance import is_triangulation
+from dmr.mesh.provenance import is_triangulation, links_of
 from dmr.refinement.setup import admission
 from dmr.triangulation.sweep import sweep_edges
 
@@ -71,6 +71,37 @@ def test_the_boundary_that_is_not_checked_is_sound():
         assert sweep_edges(mesh.vertices, *boundary(mesh)) is None
         made += 1
     assert made > 100
+
+
+def test_the_links_of_a_triangulation_are_those_of_its_mesh(device):
+    """Crossings, holes and duplicates on small grids; admission is the same with and without the links."""
+    made = 0
+    for turn in range(40):
+        rng = np.random.default_rng([7, turn])
+        vertices = rng.integers(0, 9, (rng.integers(4, 30), 2)).astype(float)
+        segments = rng.integers(0, len(vertices), (rng.integers(0, 25), 2))
+        markers = rng.integers(0, 3, len(segments))
+        pslg = dmr.Pslg(vertices, segments, holes=vertices[: turn % 2] + 0.01, segment_markers=markers)
+        try:
+            mesh = dmr.triangulate(pslg, convex_hull=bool(turn % 3))
+        except InvalidMeshError:
+            continue
+        links, outside = links_of(mesh), same_content(mesh)
+        assert np.array_equal(links.neighbours, outside.neighbours)
+        triangle, edge = links.sides >> 2, links.sides & 3
+        ends = mesh.triangles[triangle, (edge + 1) % 3], mesh.triangles[triangle, (edge + 2) % 3]
+        assert np.array_equal(np.sort(np.column_stack(ends)), np.sort(mesh.segments))
+        own, other = (admission.admit(each, device)[0] for each in (mesh, outside))
+        for name in ("triangles", "subsegments", "points", "acute", "split_states"):
+            assert np.array_equal(getattr(own, name).download(), getattr(other, name).download()), name
+        made += 1
+    assert made > 20
+
+
+def test_a_mesh_whose_segments_were_replaced_has_no_links():
+    mesh = dmr.triangulate(SQUARE)
+    object.__setattr__(mesh, "segments", mesh.segments[::-1].copy())
+    assert links_of(mesh) is None
 
 
 def test_the_mesh_of_the_other_mesher_is_checked():

@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.link_analysis.methods import blocked, dense, pull, push, sequential
+from static_graph.link_analysis.methods import blocked, dense, pull, pull_loop, push, sequential
 from static_graph.link_analysis.options import checked_options
 from static_graph.link_analysis.state import RankTotal, State
 
@@ -16,6 +17,7 @@ from static_graph.link_analysis.state import RankTotal, State
 METHODS = {
     "pull": (pull.run, {"in_one_launch": False}),
     "pull, one launch": (pull.run, {"in_one_launch": True}),
+    **{f"pull, {balance}": (pull_loop.run, {"balance": balance}) for balance in STRATEGIES},
     "push": (push.run, {}),
     "blocked": (blocked.run, {}),
     "sequential": (sequential.run, {}),
