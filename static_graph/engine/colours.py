@@ -55,10 +55,8 @@ def propagate_colours(
     with where.lock, where.current:
         where.prepare(*COLOURS)
         on_device = uploaded(graph, where)
-        growth = GROWTH if balance == "auto" else None
-        colours, _ = coloured(
-            on_device, how_for(balance, on_device), atomic=atomic, alone=balance == "auto", growth=growth
-        )
+        auto, how = balance == "auto", how_for(balance, on_device)
+        colours, _ = coloured(on_device, how, atomic=atomic, alone=auto, growth=GROWTH if auto else None)
         return colours.detach()
 
 

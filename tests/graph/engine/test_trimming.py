@@ -58,6 +58,13 @@ def paths(count: int) -> dict[str, CsrGraph]:
     }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _arrays_are_freed():
+    """Frees the arrays of the cached graphs before the devices go."""
+    yield
+    uploaded.cache_clear()
+
+
 @cache
 def uploaded(seed: int, device: Device) -> DeviceGraph:
     return DeviceGraph.upload(random_graph(seed), device)
