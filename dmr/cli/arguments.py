@@ -51,9 +51,9 @@ def _add_refine(commands: Any) -> None:
     parser = add_command(
         commands,
         "refine",
-        "refine",
-        "Refine a triangle mesh, or mesh an outline, until no triangle is skinny or too large",
         """
+        Refine a triangle mesh, or mesh an outline, until no triangle is skinny or too large
+
         dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
         dmr refine domain.poly -q 25 -a 0.01 -o out.vtu  # 25 degrees, no area above 0.01, as a VTK file
         dmr refine domain.poly --size sizes.vtu  # edge lengths from the sizes on another mesh
@@ -186,9 +186,9 @@ def _add_validate(commands: Any) -> None:
     parser = add_command(
         commands,
         "validate",
-        "validate",
-        "Check a mesh in exact arithmetic; ends with 0 (valid), 1 (unreadable) or 5 (invalid)",
         """
+        Check a mesh in exact arithmetic; ends with 0 (valid), 1 (unreadable) or 5 (invalid)
+
         dmr validate out.1.ele  # is it a constrained Delaunay triangulation?
         dmr validate out.1.ele --min-angle 30 --input out.ele  # is it a refinement of out.ele to 30 degrees?
         dmr validate a.1.ele --min-angle 30 --input a.poly  # is it a mesh of the domain that a.poly describes?
@@ -221,9 +221,9 @@ def _add_info(commands: Any) -> None:
     parser = add_command(
         commands,
         "info",
-        "info",
-        "Describe a mesh: counts, bounding box, statistics and a histogram of its smallest angles",
         """
+        Describe a mesh: counts, bounding box, statistics and a histogram of its smallest angles
+
         dmr info mesh.ele
         dmr info mesh.vtu --json | jq .min_angle.minimum  # for programs
         """,
@@ -239,9 +239,9 @@ def _add_view(commands: Any) -> None:
     parser = add_command(
         commands,
         "view",
-        "view",
-        "Show a mesh in a window, or draw it into an image file",
         """
+        Show a mesh in a window, or draw it into an image file
+
         dmr view mesh.ele  # a window
         dmr view mesh.ele --screenshot mesh.png  # an image; needs no display
         dmr view mesh.ele --compare mesh.1.ele --color area  # two meshes side by side
@@ -261,9 +261,9 @@ def _add_generate(commands: Any) -> None:
     parser = add_command(
         commands,
         "generate",
-        "generate",
-        "Make a sample mesh, the same on every machine",
         """
+        Make a sample mesh, the same on every machine
+
         dmr generate random 10000 -o input.ele  # 10,000 points in the unit square
         dmr generate plate 5000 -o plate.ele --seed 7  # a plate with holes
         dmr generate thesis-1.1m -o thesis.ele  # 1,099,959 triangles
@@ -290,9 +290,9 @@ def _add_devices(commands: Any) -> None:
     parser = add_command(
         commands,
         "devices",
-        "devices",
-        "List the devices that a refinement can run on",
         """
+        List the devices that a refinement can run on
+
         dmr devices
         dmr devices --warm  # compile the kernels for all of them, once
         """,

@@ -54,9 +54,9 @@ def build_parser() -> Parser:
     return parser
 
 
-def add_command(commands: Any, name: str, module: str, summary: str, examples: str) -> Parser:
+def add_command(commands: Any, name: str, text: str, module: str | None = None) -> Parser:
     """Adds a command with the options that all commands share, among them --json."""
-    parser = add_plain_command(commands, name, module, summary, examples)
+    parser = add_plain_command(commands, name, text, module)
     add_json(parser)
     return parser
 
@@ -89,9 +89,9 @@ def _add_info(commands: Any) -> None:
     parser = add_command(
         commands,
         "info",
-        "info",
-        "Describe a graph: counts, statistics and a histogram of its degrees",
         """
+        Describe a graph: counts, statistics and a histogram of its degrees
+
         python -m static_graph info web-Stanford.txt.gz
         python -m static_graph info graph.mtx --plot degrees.png --mda 8  # before and after splitting
         zstdcat edges.csv.zst | python -m static_graph info - --format csv  # from stdin
@@ -110,9 +110,9 @@ def _add_generate(commands: Any) -> None:
     parser = add_command(
         commands,
         "generate",
-        "generate",
-        "Generate a random graph, lists or a tree, the same on every machine",
         """
+        Generate a random graph, lists or a tree, the same on every machine
+
         python -m static_graph generate rmat 1e6 8e6 -o rmat.npz  # GTgraph's R-MAT
         python -m static_graph generate rmat 1e6 8e6 --preset thesis --weights 100 -o thesis.gr  # weights 1 to 100
         python -m static_graph generate random 4e6 48e6 --seed 7 -o random.npz  # every edge equally likely
@@ -166,15 +166,16 @@ def _add_bfs(commands: Any) -> None:
     parser = add_command(
         commands,
         "bfs",
-        "search",
-        "Search a graph breadth-first: find the distance of each node in edges",
         """
+        Search a graph breadth-first: find the distance of each node in edges
+
         python -m static_graph bfs web-Stanford.txt.gz --source 0  # counts and times
         python -m static_graph bfs graph.npz --source 0 --balance split --mda 8  # a scheme of the papers
         python -m static_graph bfs graph.npz --source 0 7 --parents -o tree.csv  # node, distance, parent
         python -m static_graph bfs graph.npz --source 0 --order -o order.csv  # and the rank in a queue
         python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path  # for programs
         """,
+        module="search",
     )
     _add_traversal(parser, weighted=False)
     parser.add_argument(
@@ -189,14 +190,15 @@ def _add_sssp(commands: Any) -> None:
     parser = add_command(
         commands,
         "sssp",
-        "search",
-        "Find shortest paths: the distance of each node by the sum of the weights",
         """
+        Find shortest paths: the distance of each node by the sum of the weights
+
         python -m static_graph sssp graph.gr --source 0  # counts and times
         python -m static_graph sssp graph.gr --source 0 --balance warp --warp-size 8  # a scheme of the papers
         python -m static_graph sssp web-Stanford.txt.gz --source 0 --random-weights 100  # weights 1 to 100
         python -m static_graph sssp graph.npz --source 0 -o distances.npy  # an array of the distances
         """,
+        module="search",
     )
     _add_traversal(parser, weighted=True)
     add = parser.add_argument
@@ -232,9 +234,9 @@ def _add_pagerank(commands: Any) -> None:
     parser = add_command(
         commands,
         "pagerank",
-        "pagerank",
-        "Rank the nodes of a graph by PageRank",
         """
+        Rank the nodes of a graph by PageRank
+
         python -m static_graph pagerank web-Stanford.txt.gz  # the ten nodes of the highest scores
         python -m static_graph pagerank graph.npz --tol 1e-12 --max-iter 500 -o scores.csv  # node, score
         python -m static_graph pagerank graph.npz --iterations 10 --method push  # a method, without a test
@@ -268,9 +270,9 @@ def _add_components(commands: Any) -> None:
     parser = add_command(
         commands,
         "components",
-        "components",
-        "Find the weak or strong components of a graph",
         """
+        Find the weak or strong components of a graph
+
         python -m static_graph components web-Stanford.txt.gz  # their number, the largest ones
         python -m static_graph components web-Stanford.txt.gz --connection strong  # strong components
         python -m static_graph components graph.npz -o components.csv  # node, component
@@ -291,9 +293,9 @@ def _add_rank(commands: Any) -> None:
     parser = add_command(
         commands,
         "rank",
-        "rank",
-        "Rank linked lists: find the number of elements before each one",
         """
+        Rank linked lists: find the number of elements before each one
+
         python -m static_graph rank list.npy  # counts and times
         python -m static_graph rank list.npy -o ranks.npy  # an array of the ranks
         python -m static_graph rank list.txt --values weights.txt -o sums.csv  # element, rank, sum
@@ -330,9 +332,9 @@ def _add_tree(commands: Any) -> None:
     parser = add_command(
         commands,
         "tree",
-        "tree",
-        "Number the nodes of a rooted forest by an Euler tour",
         """
+        Number the nodes of a rooted forest by an Euler tour
+
         python -m static_graph tree parents.npy  # counts and times
         python -m static_graph tree parents.npy --subtree --level -o tree.csv  # node, subtree size, level
         python -m static_graph tree edges.txt --root 7 -o tree.npz  # undirected edges, rooted at node 7

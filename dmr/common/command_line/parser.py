@@ -82,11 +82,18 @@ def make_parser(program: str, version: str, description: str, examples: str) -> 
     return parser, parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
 
-def add_command(commands: Any, name: str, module: str, summary: str, examples: str) -> Parser:
-    """Adds a command, with the options that all commands share; `examples` as for `make_parser`."""
+def add_command(commands: Any, name: str, text: str, module: str | None = None) -> Parser:
+    """Adds a command, with the options that all commands share.
+
+    Args:
+        commands: as `make_parser` returned it; name: the command.
+        text: a sentence without a full stop, then examples (`parse_examples`).
+        module: the module that implements the command (default: its name).
+    """
+    summary, _, examples = text.strip().partition("\n")
     parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     parser.examples = parse_examples(examples)
-    parser.set_defaults(module=module)
+    parser.set_defaults(module=module or name)
     parser.add_argument("--quiet", action="store_true", help="print only errors")
     parser.add_argument("-v", "--verbose", action="store_true", help="print more, and tracebacks of internal errors")
     return parser
