@@ -266,30 +266,38 @@ extern "C" void host_repeat(const Step *steps, Index count, const std::int32_t *
 namespace {
 
 constexpr std::uintptr_t HUGE_PAGE = std::uintptr_t(1) << 21; // of x86-64, and of aarch64 with pages of 4 KiB
+constexpr Index COPIED = 1 << 17;                             // bytes that a thread copies at a time
 
-// Copies the huge pages [begin, end) of those that contain the target.
-void copy_pages(Index begin, Index end, const host::Slot *arguments) {
-    char *target = host::from_slots<char *>(&arguments[0]);
-    const char *source = host::from_slots<const char *>(&arguments[1]);
-    const auto start = reinterpret_cast<std::uintptr_t>(target), stop = start + arguments[2];
-    const std::uintptr_t first = start / HUGE_PAGE;
-    const std::uintptr_t from = std::max(start, (first + begin) * HUGE_PAGE);
-    const std::uintptr_t to = std::min(stop, (first + end) * HUGE_PAGE);
-    std::memcpy(target + (from - start), source + (from - start), to - from);
+// Writes the first byte of each of the huge pages [begin, end) that begin within the target.
+void touch_pages(Index begin, Index end, const host::Slot *arguments) {
+    const auto start = reinterpret_cast<std::uintptr_t>(host::from_slots<char *>(&arguments[0]));
+    const std::uintptr_t first = (start + HUGE_PAGE - 1) / HUGE_PAGE;
+    for (Index page = begin; page < end; ++page)
+        *reinterpret_cast<volatile char *>((first + page) * HUGE_PAGE) = 0;
 }
 
-Timed copying{copy_pages, false, {100e3}};
+void copy_pieces(Index begin, Index end, const host::Slot *arguments) {
+    char *target = host::from_slots<char *>(&arguments[0]);
+    const char *source = host::from_slots<const char *>(&arguments[1]);
+    const Index from = begin * COPIED, to = std::min(Index(arguments[2]), end * COPIED);
+    std::memcpy(target + from, source + from, std::size_t(to - from));
+}
+
+Timed touching{touch_pages, false, {100e3}}, copying{copy_pieces, false, {10e3}};
 
 } // namespace
 
-// Copies memory with several threads. Memory that was never touched costs more to get than to write, so each huge page
-// is first touched by one of the threads.
+// Copies memory with several threads. Memory that was never touched costs more to get than to write, and threads that
+// touch the same huge page wait for each other, so one thread gets each page before all threads copy.
 extern "C" void host_copy(char *target, const char *source, Index bytes, int threads) {
     if (bytes <= 0)
         return;
     const auto start = reinterpret_cast<std::uintptr_t>(target);
     const host::Slot arguments[] = {start, reinterpret_cast<std::uintptr_t>(source), host::Slot(bytes)};
-    host_launch(&copying, Index((start + bytes - 1) / HUGE_PAGE - start / HUGE_PAGE) + 1, arguments, threads, 0);
+    const Index pages = Index((start + bytes - 1) / HUGE_PAGE) - Index((start + HUGE_PAGE - 1) / HUGE_PAGE) + 1;
+    if (pages > 0)
+        host_launch(&touching, pages, arguments, threads, 0);
+    host_launch(&copying, (bytes + COPIED - 1) / COPIED, arguments, threads, 0);
 }
 
 // Calls query(subject) until it returns something other than `pending`; returns the last answer. Handles signals.

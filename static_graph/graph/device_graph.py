@@ -101,7 +101,7 @@ class DeviceGraph:
         Args:
             offsets: (n + 1,) int32 or int64; targets: (m,) int32 or int64; weights: (m,) int32, int64, float32 or
                 float64, or None, as for `CsrGraph`. On a GPU, the arrays have `__dlpack__` or
-                `__cuda_array_interface__`; `DeviceArray`s are taken, too.
+                `__cuda_array_interface__`; a `DeviceArray` is taken, too.
             threads: CPU threads, for arrays in main memory (default: all cores).
 
         Raises:

@@ -38,8 +38,8 @@ class Traversal(NodeResult):
         launches: number of kernel launches in the rounds.
         seconds: per phase: "upload" (if the graph was not on the device), "prepare" (on the first traversal: data that
             the scheme needs and keeps with the graph), "rounds", "parents", "download".
-        on_device: with keep_on_device, the `DeviceArray`s "distances" and, if requested, "parents"; the fields of these
-            names are then downloaded when they are first read. Otherwise empty.
+        on_device: with keep_on_device, the arrays (`DeviceArray`) "distances" and, if requested, "parents"; the fields
+            of these names are then downloaded when they are first read. Otherwise empty.
         figures: scheme-specific numbers: extra nodes of a split, children that ran, ...
         node_labels: (n,) the labels of the graph's nodes; None if their numbers are the labels.
     """

@@ -16,7 +16,7 @@ TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTiles
 
 TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTiles tiles) {
     for (const Team team : launch.teams())
-        end_pull(team, rank, tiles);
+        end_pull(team, rank, tiles, 0);
 }
 
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
@@ -29,8 +29,8 @@ HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back,
             for (const Team team : grid.tasks(tiles.tasks()))
                 pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
         });
-        add_sums(grid.team(), rank, sums);
-        grid.barrier_with(tiles.meeting, &space->flag, [&] { end_pull(grid.team(), rank, tiles); });
+        store_team_sums(grid.team(), tiles, sums);
+        grid.barrier_with(tiles.meeting, &space->flag, [&] { end_pull(grid.team(), rank, tiles, grid.teams()); });
     }
 }
 

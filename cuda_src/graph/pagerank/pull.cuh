@@ -173,9 +173,22 @@ INLINE void pull_task(const Team &team, const Iteration<T> &iteration, const Csr
     }
 }
 
-// Ends an iteration, by one team, when all tasks are done: the long rows are summed.
-INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &tiles) {
+// Stores the sums of a team of a cooperative launch, in which atomic additions of all teams to one place would queue.
+INLINE void store_team_sums(const Team &team, const RowTiles &tiles, const RankSums &sums) {
+    const RankSums all = sums_of_team(team, sums);
+    if (team.leads()) {
+        racing_store(tiles.team_sums + 2 * team.number, all.change);
+        racing_store(tiles.team_sums + 2 * team.number + 1, all.dangling);
+    }
+}
+
+// Ends an iteration, by one team, when all tasks are done: the long rows are summed, and the sums that `teams` stored.
+INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &tiles, Index teams) {
     RankSums sums;
+    for (const Index other : team.share(Piece{0, teams})) {
+        sums.change += racing_load(tiles.team_sums + 2 * other);
+        sums.dangling += racing_load(tiles.team_sums + 2 * other + 1);
+    }
     with_iteration(rank, [&](const auto &iteration) {
         for (const Index row : team.share(Piece{0, tiles.long_count})) {
             iteration.leave(tiles.long_rows[row], racing_load(tiles.long_sums + row), sums);

@@ -29,7 +29,8 @@ KERNEL_STRUCT(RowTiles) {
     const int32 *chunk_rows;   // (chunks): the number of a chunk's long row
     const int64 *chunk_begins; // (chunks): its first edge
     int64 chunks;
-    int32 *meeting; // (2), initially zero: for Grid::barrier_with
+    uint64 *team_sums; // two per team of a cooperative launch, initially zero
+    int32 *meeting;    // (2), initially zero: for Grid::barrier_with
 
     METHOD Index tasks() const { return tile_count + chunks; }
 };

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dmr.memory.host.compiler import library
 
-WORTH_SHARING = 2**21  # bytes: a huge page
+WORTH_SHARING = 2**19  # bytes
 
 
 def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:

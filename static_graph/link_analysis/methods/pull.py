@@ -52,9 +52,11 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
         return state.repeat(one_iteration)
     device.synchronize()
     begun = perf_counter()
-    while not state.progress.download()[RankEntry.RANK_STOP]:  # a launch ends early, so that signals are handled
+    stopped = False
+    while not stopped:  # a launch ends early, so that signals are handled
         device.launch("begin_slice", 1, state.packed)
         device.launch("pull_iterations", min(tiles.tasks, MOST_TEAMS), *arguments)
+        stopped = bool(state.progress.download()[RankEntry.RANK_STOP])
     return perf_counter() - begun
 
 
@@ -63,6 +65,7 @@ def cut_rows(back: DeviceGraph) -> Tiles:
     device = back.device
     row_tiles, long_rows, chunk_rows, chunk_begins = back.derived("row tiles", lambda: _cut(back))
     long_sums, meeting = device.zeros(long_rows.size, np.uint64), device.zeros(2, np.int32)
+    team_sums = device.zeros(2 * MOST_TEAMS, np.uint64)
     packed = pack(
         "RowTiles",
         tiles=row_tiles,
@@ -73,9 +76,10 @@ def cut_rows(back: DeviceGraph) -> Tiles:
         chunk_rows=chunk_rows,
         chunk_begins=chunk_begins,
         chunks=chunk_rows.size,
+        team_sums=team_sums,
         meeting=meeting,
     )
-    return Tiles(packed, row_tiles.size + chunk_rows.size, (long_sums, meeting))
+    return Tiles(packed, row_tiles.size + chunk_rows.size, (long_sums, team_sums, meeting))
 
 
 def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
