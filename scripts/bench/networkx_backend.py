@@ -12,7 +12,7 @@ Random graphs with four edges a node, weights from 1 to 100; the best of several
     later        the backend with a graph that is converted already
 
 The last table has, for each function, the fewest nodes and edges of these graphs from which on the backend is faster.
-`SMALLEST` of static_graph/networkx_backend/dispatching.py, below which networkx keeps a call, is the median of the
+`SMALLEST` of static_graph/networkx_backend/dispatching.py, below which networkx keeps a call, is from the median of the
 column `later`.
 """
 

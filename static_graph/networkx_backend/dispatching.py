@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 # Nodes and edges of the smallest graph that networkx sends here. From there on, most functions are faster here if the
-# graph is converted already: 5,000 on 2 cores of an AMD EPYC (python -m scripts.bench.networkx_backend).
-SMALLEST = 5000
+# graph is converted already (python -m scripts.bench.networkx_backend: the median of all functions was 1,250 in one run
+# and 5,000 in another, on 2 cores of an AMD EPYC that did other work, too).
+SMALLEST = 2500
 
 
 def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | str:
