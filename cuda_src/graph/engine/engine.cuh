@@ -12,6 +12,7 @@
 //         ...                                    arrays and numbers: a kernel argument
 //         using State = ...;                     data of a node that its edges need: a number
 //         using Reduction = ...;                 None, or a reduction over its edges (reductions.cuh)
+//         using Scope = WholeGraph;              optional: its frontiers have no masks
 //         bool enter(u, State &, loop)           reads the state; false if u is skipped
 //         Value edge(u, state, edge, loop)       visits an edge of loop.graph; void if Reduction is None
 //         void leave(u, state, value, loop)      once per entered node; only with a reduction
