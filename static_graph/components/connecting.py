@@ -19,7 +19,7 @@ from static_graph.components.table import CONNECTIONS, METHODS, Method, methods_
 from static_graph.engine.loop import BALANCES
 from static_graph.errors import OptionError
 from static_graph.graph.csr import CsrGraph
-from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.placement import device_for
 
 
@@ -94,6 +94,7 @@ def connected_components(
         rounds=outcome.rounds,
         **computed(where, clock.seconds),
         figures=outcome.figures,
+        node_labels=labels_of(graph),
     )
 
 
