@@ -20,7 +20,7 @@ SOURCES = [
     "primitives/gathering.cu",
     "primitives/scan.cu",
     "primitives/sorting.cu",
-    *emulator.sources_in("graph/components", "graph/traversal"),
+    *emulator.sources_in("graph/components", "graph/engine", "graph/traversal"),
 ]
 WAYS = [(c, m) for c, methods in METHODS.items() for m, method in methods.items() if not method.serial]
 

@@ -28,7 +28,7 @@ def run(graph: DeviceGraph, *, transposed: bool = True) -> Outcome:
     labels, numbers = device.empty(nodes, np.int32), device.zeros(nodes, np.int32)
     device.launch("fill_indices", nodes, labels)
     back = incoming(graph) if transposed and nodes else None
-    clock = Clock()
+    clock = Clock(device.synchronize)
     searches = [] if back is None else _find_largest(graph, back, clock)
     figures = {"levels": sum(search.rounds for search in searches)}
     forward = backward = None

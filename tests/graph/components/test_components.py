@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components as by_scipy
 
 from static_graph import Components, CsrGraph, connected_components, read, upload
 from static_graph.components.table import METHODS
+from static_graph.engine.loop import BALANCES
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from tests.support.graphs.components import deep_graphs, graphs, smallest_labels
 from tests.support.paths import ROOT
@@ -44,7 +45,7 @@ def test_labels_agree_with_scipy(connection, method, device_options):
 @pytest.mark.parametrize(("connection", "method"), WAYS)
 def test_deep_graphs_take_a_fraction_of_a_second(connection, method, device_options):
     options = options_of(connection, method, device_options)
-    for name, graph in deep_graphs(3_000 if method == "signatures" else 100_000):
+    for name, graph in deep_graphs(100_000 if method in ("auto", "sequential") else 300):
         expected = smallest_labels(by_scipy(graph.to_scipy(), connection=connection)[1])
         found = connected_components(upload(graph, **options), connection=connection, method=method)
         np.testing.assert_array_equal(found.labels, expected, name)
@@ -71,6 +72,36 @@ def test_arbitrary_small_graphs_agree_with_networkx(ends, way, threads):
     csr = CsrGraph.from_edges(sources, targets, nodes=nodes)
     found = connected_components(upload(csr, "cpu", threads), connection=connection, method=method)
     np.testing.assert_array_equal(found.labels, expected)
+
+
+STEPS = [
+    ("weak", "colouring", {}),
+    ("strong", "colouring", {}),
+    ("strong", "fw-bw", {"trim": False}),
+    *(
+        ("strong", "multistep", {"trim": trim, "search": search, "cutoff": cutoff})
+        for trim in (True, False)
+        for search in (True, False)
+        for cutoff in (0, 500)
+    ),
+]
+
+
+@pytest.mark.parametrize(("connection", "method", "options"), STEPS)
+def test_every_balance_and_step_finds_the_same(connection, method, options, device_options):
+    for name, graph in graphs():
+        if name not in ("random 3", "R-MAT, renumbered", "two rings"):
+            continue
+        uploaded = upload(graph, **device_options)
+        expected = connected_components(uploaded, connection=connection).labels
+        for balance in BALANCES:
+            found = connected_components(uploaded, connection=connection, method=method, balance=balance, **options)
+            np.testing.assert_array_equal(found.labels, expected, f"{name}, {balance}")
+            assert (found.method, found.balance) == (method, balance)
+            if method == "multistep":
+                steps = {"trim": options["trim"], "search": options["search"], "finish": True}
+                assert steps.items() <= {step: step in found.seconds for step in steps}.items()
+                assert options["cutoff"] or found.figures["finished nodes"] == 0
 
 
 def test_the_result_describes_the_components():
@@ -118,6 +149,10 @@ def test_invalid_results_are_refused():
         ({"method": "signatures"}, "method must be one of auto, .*, not 'signatures'"),
         ({"connection": "strong", "method": "best"}, "method must be one of auto, .*, not 'best'"),
         ({"method": "sequential", "device": "cuda"}, "method = 'sequential' runs on the CPU"),
+        ({"balance": "baseline"}, "balance is no option of method = 'auto', but of colouring and fw-bw and multistep"),
+        ({"connection": "strong", "trim": True}, "trim is no option of method = 'auto', but of fw-bw and multistep"),
+        ({"connection": "strong", "method": "multistep", "cutoff": -1}, "cutoff = -1: it must be at least 0"),
+        ({"connection": "strong", "method": "colouring", "balance": "warp"}, "balance must be one of auto, baseline"),
     ],
 )
 def test_invalid_options_are_named(options, message):

@@ -45,6 +45,9 @@ def components(device):
             for method in METHODS[connection]:
                 found = connected_components(uploaded, connection=connection, method=method)
                 yield ["components", name, connection, method], digest(found.labels)
+        by_tiles = {"method": "fw-bw", "trim": False, "balance": "collapse-global"}
+        found = connected_components(uploaded, connection="strong", **by_tiles)
+        yield ["components", name, "by tiles"], digest(found.labels)
 
 
 def condensations(device):
