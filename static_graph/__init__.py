@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from static_graph.link_analysis.transition import transition_matrix
     from static_graph.lists.generation import generate_list
     from static_graph.lists.ranking import Ranking, find_roots, rank, rank_in_detail
+    from static_graph.traversal.batch import distance_matrix
     from static_graph.traversal.results import Traversal
     from static_graph.traversal.search import bfs, sssp, upload
     from static_graph.trees.generation import generate_tree
@@ -60,6 +61,7 @@ _HOMES = {
     "degree_distribution": "static_graph.graph.degrees",
     "degree_histogram": "static_graph.graph.degrees",
     "degree_statistics": "static_graph.graph.degrees",
+    "distance_matrix": "static_graph.traversal",
     "euler_tour": "static_graph.trees",
     "find_roots": "static_graph.lists.ranking",
     "generate_list": "static_graph.lists",
@@ -101,6 +103,7 @@ __all__ = [
     "degree_distribution",
     "degree_histogram",
     "degree_statistics",
+    "distance_matrix",
     "euler_tour",
     "find_roots",
     "generate_list",

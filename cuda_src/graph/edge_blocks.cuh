@@ -5,8 +5,8 @@
 
 constexpr Index EDGE_BLOCK = 64; // edges per index
 
-// Calls visit(node, edge) for the edges of a block.
-template <class Visit> INLINE void for_edge_block(const Csr &graph, Index edge_block, Visit visit) {
+// Calls visit(node, begin, end) for the nodes that the edges of a block leave; these are the node's edges in the block.
+template <class Visit> INLINE void for_rows_of_block(const Csr &graph, Index edge_block, Visit visit) {
     const Index first = edge_block * EDGE_BLOCK,
                 end = first + EDGE_BLOCK < graph.edges ? first + EDGE_BLOCK : graph.edges;
     Index node = 0; // becomes the last node with begin(node) <= first < begin(above)
@@ -14,11 +14,20 @@ template <class Visit> INLINE void for_edge_block(const Csr &graph, Index edge_b
         const Index middle = (node + above) / 2;
         (graph.begin(middle) <= first ? node : above) = middle;
     }
-    for (Index edge = first; edge < end; ++edge) {
-        while (graph.end(node) <= edge)
-            ++node;
-        visit(node, edge);
+    for (Index edge = first; edge < end; ++node) {
+        const Index row_end = graph.end(node), last = row_end < end ? row_end : end;
+        if (edge < last)
+            visit(node, edge, last);
+        edge = edge < last ? last : edge;
     }
+}
+
+// Calls visit(node, edge) for the edges of a block.
+template <class Visit> INLINE void for_edge_block(const Csr &graph, Index edge_block, Visit visit) {
+    for_rows_of_block(graph, edge_block, [&](Index node, Index begin, Index end) {
+        for (Index edge = begin; edge < end; ++edge)
+            visit(node, edge);
+    });
 }
 
 // Returns the node that an edge leaves, which is `node` or a later one; the cost is logarithmic in the distance.

@@ -22,9 +22,9 @@ def from_file(
     path: str | os.PathLike[str],
     *,
     layer: str | None = None,
-    on_conflict: str = "resolve",
     attribute: str | None = None,
     area: str | None = None,
+    on_conflict: str = "resolve",
     marker: str | None = None,
     project: str | None = None,
 ) -> Pslg:
@@ -34,7 +34,7 @@ def from_file(
         path: `.geojson` or `.json`, optionally compressed (`.geojson.gz`, `.bz2`, `.xz`); `.gpkg` or `.shp`, which
             require pyogrio and shapely, the extra [gis] of this package.
         layer: the layer of a `.gpkg`; may be None if only one layer has geometries.
-        on_conflict, attribute, area, marker, project: as for `from_geojson`. `project` projects from the system that
+        attribute, area, on_conflict, marker, project: as for `from_geojson`. `project` projects from the system that
             the file names.
 
     Raises:

@@ -21,13 +21,19 @@ float64 pseudo_angle(float64 x, float64 y) {
     return y >= 0 ? 1 - slope : slope - 1;
 }
 
-// Whether the domain lies between an end and the one that follows it counter-clockwise, at an angle whose cosine is
-// positive and whose squared cosine exceeds the argument.
+// Whether the angle between two ends, in either order, has a positive cosine whose square exceeds the argument.
+bool is_small(const End &end, const End &other, float64 cosine_squared) {
+    const float64 dot = end.x * other.x + end.y * other.y;
+    if (dot <= 0)
+        return false;
+    const float64 lengths = (end.x * end.x + end.y * end.y) * (other.x * other.x + other.y * other.y);
+    return dot * dot > cosine_squared * lengths;
+}
+
+// Whether the domain lies between an end and the one that follows it counter-clockwise, at such an angle.
 bool is_acute(const End &end, const End &following, float64 cosine_squared) {
-    const float64 dot = end.x * following.x + end.y * following.y;
-    const float64 cross = end.x * following.y - end.y * following.x;
-    const float64 lengths = (end.x * end.x + end.y * end.y) * (following.x * following.x + following.y * following.y);
-    return end.domain_follows && cross > 0 && dot > 0 && dot * dot > cosine_squared * lengths;
+    return end.domain_follows && end.x * following.y - end.y * following.x > 0 &&
+           is_small(end, following, cosine_squared);
 }
 
 void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int32 count, float64 cosine_squared,
@@ -54,7 +60,8 @@ void flag_acute(const Point *points, int32 n, const Subsegment *subsegments, int
     for (int32 v = 0; v < n; ++v) {
         if (first[v + 1] - first[v] == 2) { // most vertices: two ends need no sorting
             const End one = end_at(v, first[v]), other = end_at(v, first[v] + 1);
-            flags[v] = is_acute(one, other, cosine_squared) || is_acute(other, one, cosine_squared);
+            flags[v] = is_small(one, other, cosine_squared) &&
+                       (is_acute(one, other, cosine_squared) || is_acute(other, one, cosine_squared));
             continue;
         }
         ends.clear();

@@ -11,26 +11,21 @@ from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.error_context import error_context
 from static_graph.cli.inputs import read_graph
-from static_graph.cli.outputs import checked_target, place, show
+from static_graph.cli.outputs import check_output, place, show
 from static_graph.components.connecting import connected_components
 from static_graph.components.results import Components
 from static_graph.graph.csr import CsrGraph
-from static_graph.io import check_columns_target, write_columns
+from static_graph.io import write_columns
+
+OPTIONS = ("connection", "method", "device", "threads")
 
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a graph, finds its components, and writes the results."""
-    if arguments.output is not None:
-        checked_target(arguments.output, arguments.force, check_columns_target)
+    check_output(arguments)
     graph = read_graph(arguments)
     with error_context(arguments.graph):
-        found = connected_components(
-            graph,
-            connection=arguments.connection,
-            method=arguments.method,
-            device=arguments.device,
-            threads=arguments.threads,
-        )
+        found = connected_components(graph, **{name: getattr(arguments, name) for name in OPTIONS})
     if arguments.output is not None:
         nodes = np.arange(graph.nodes, dtype=np.int32)
         columns = {"node": _names(graph, nodes), "component": _names(graph, found.labels)}

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from dmr.common.command_line.console import Console
+from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.targets import refuse_existing
 from dmr.common.text import counted
+from static_graph.io import check_columns_target
 
 
 def checked_target(name: str, force: bool, check: Callable[[Path, bool], object]) -> Path:
@@ -25,6 +27,12 @@ def checked_target(name: str, force: bool, check: Callable[[Path, bool], object]
     check(path, True)
     refuse_existing(path, force=force)
     return path
+
+
+def check_output(arguments: Arguments) -> None:
+    """Checks the file of the columns that a command writes, if it writes one; raises as `checked_target`."""
+    if arguments.output is not None:
+        checked_target(arguments.output, arguments.force, check_columns_target)
 
 
 def show(

@@ -12,9 +12,9 @@ from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.error_context import error_context
 from static_graph.cli.inputs import read_graph
-from static_graph.cli.outputs import checked_target, place, show
+from static_graph.cli.outputs import check_output, place, show
 from static_graph.graph.csr import CsrGraph
-from static_graph.io import check_columns_target, write_columns
+from static_graph.io import write_columns
 from static_graph.link_analysis.ranking import pagerank
 from static_graph.link_analysis.results import PageRank
 
@@ -23,8 +23,7 @@ OPTIONS = ("alpha", "tol", "max_iter", "iterations", "weighted", "method", "bala
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a graph, ranks its nodes, and writes the results; the exit code says whether the iterations converged."""
-    if arguments.output is not None:
-        checked_target(arguments.output, arguments.force, check_columns_target)
+    check_output(arguments)
     graph = read_graph(arguments)
     with error_context(arguments.graph):
         found = pagerank(

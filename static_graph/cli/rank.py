@@ -10,9 +10,9 @@ from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from static_graph.cli.error_context import error_context
 from static_graph.cli.inputs import read_numbers
-from static_graph.cli.outputs import checked_target, place, show, summarise
+from static_graph.cli.outputs import check_output, place, show, summarise
 from static_graph.errors import OptionError
-from static_graph.io import check_columns_target, write_columns
+from static_graph.io import write_columns
 from static_graph.lists.checks import as_indices
 from static_graph.lists.ranking import Ranking, as_values, rank_in_detail
 
@@ -21,8 +21,7 @@ OPTIONS = ("packing", "splitters", "spacing", "finish", "finish_size")
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads lists, ranks them, and writes the results."""
-    if arguments.output is not None:
-        checked_target(arguments.output, arguments.force, check_columns_target)
+    check_output(arguments)
     if arguments.list == arguments.values == "-":
         raise OptionError("LIST and --values cannot both be read from stdin")
     with error_context(arguments.list):

@@ -13,11 +13,11 @@ from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.values import count
 from static_graph.cli.inputs import read_graph
-from static_graph.cli.outputs import checked_target, place, show
+from static_graph.cli.outputs import check_output, place, show
 from static_graph.errors import FileError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.generation import with_random_weights
-from static_graph.io import check_columns_target, write_columns
+from static_graph.io import write_columns
 from static_graph.traversal.results import Traversal
 from static_graph.traversal.schemes.table import OPTIONS as SCHEME_OPTIONS
 from static_graph.traversal.search import bfs, sssp
@@ -29,8 +29,7 @@ LONGEST_PATH = 20  # nodes of a path that are shown at most
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a graph, searches it, and writes the results."""
-    if arguments.output is not None:
-        checked_target(arguments.output, arguments.force, check_columns_target)
+    check_output(arguments)
     search: Callable[..., Traversal] = sssp if hasattr(arguments, "distance_limit") else bfs
     graph = read_graph(arguments)
     if getattr(arguments, "random_weights", None) is not None:

@@ -12,8 +12,8 @@ from dmr.common.command_line.parser import Arguments
 from static_graph.cli.arguments import TREE_COLUMNS
 from static_graph.cli.error_context import error_context
 from static_graph.cli.inputs import read_numbers
-from static_graph.cli.outputs import checked_target, place, show, summarise
-from static_graph.io import check_columns_target, write_columns
+from static_graph.cli.outputs import check_output, place, show, summarise
+from static_graph.io import write_columns
 from static_graph.trees.tours import Tree, euler_tour
 
 FIELDS = {"subtree": "subtree_size"}  # columns whose attribute of `Tree` has another name
@@ -22,8 +22,7 @@ SHOWN_ROOTS = 10
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a forest, numbers its nodes, and writes the results."""
-    if arguments.output is not None:
-        checked_target(arguments.output, arguments.force, check_columns_target)
+    check_output(arguments)
     with error_context(arguments.forest):
         tree = euler_tour(
             read_numbers(arguments.forest, arguments),

@@ -12,13 +12,14 @@ from dmr.common.clock import Clock
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import components_bytes
+from static_graph.common.results import computed
 from static_graph.components.outcome import Outcome
 from static_graph.components.results import Components
 from static_graph.components.table import CONNECTIONS, METHODS, Method, methods_with
 from static_graph.engine.loop import BALANCES
 from static_graph.errors import OptionError
 from static_graph.graph.csr import CsrGraph
-from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.placement import device_for
 
 
@@ -90,11 +91,10 @@ def connected_components(
         connection=connection,
         method=method,
         balance=balance,
-        device=where.name,
-        threads=where.threads,
         rounds=outcome.rounds,
-        seconds=clock.seconds,
+        **computed(where, clock.seconds),
         figures=outcome.figures,
+        node_labels=labels_of(graph),
     )
 
 

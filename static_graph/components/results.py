@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +15,16 @@ from dmr.common.frozen import frozen
 from dmr.common.text import counted, numbered
 from static_graph.common.arrays import as_whole
 from static_graph.common.pieces import bounds
-from static_graph.common.results import Result, checked_count, checked_mapping, checked_name
+from static_graph.common.results import checked_count, checked_mapping, checked_name
 from static_graph.errors import GraphError
+from static_graph.graph.labels import NodeResult, checked_labels
 
 NAMES = ("connection", "method", "balance", "device")
 COUNTS = ("threads", "rounds")
 
 
 @dataclass(frozen=True, eq=False)
-class Components(Result):
+class Components(NodeResult):
     """Connected components, and statistics of the run. The arrays are read-only, also in copies and pickles.
 
     Attributes:
@@ -33,6 +36,8 @@ class Components(Result):
         figures: method-specific numbers, which may depend on the order of the threads.
         rounds: number of rounds of the method; it may depend on the device and on the order of its threads, too.
         device: the device; threads: CPU threads, 0 on a GPU.
+        node_labels: (n,) the labels of the graph's nodes, other than those of the components; None if the numbers of
+            the nodes are their labels.
     """
 
     labels: NDArray[np.int32]
@@ -44,6 +49,7 @@ class Components(Result):
     rounds: int
     seconds: dict[str, float]
     figures: dict[str, int]
+    node_labels: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         given = as_whole(self.labels, "labels")
@@ -55,10 +61,22 @@ class Components(Result):
             raise GraphError("a label is the smallest node of its component")
         self._set(
             labels=labels,
+            node_labels=None if self.node_labels is None else checked_labels(self.node_labels, len(labels)),
             **{name: checked_name(name, getattr(self, name)) for name in NAMES},
             **{name: checked_count(name, getattr(self, name)) for name in COUNTS},
             **{name: checked_mapping(name, getattr(self, name)) for name in ("seconds", "figures")},
         )
+
+    def of(self, label: Hashable) -> int:
+        """Returns the label of the component of a node, as in `labels`.
+
+        Args:
+            label: the label of the node in the graph.
+
+        Raises:
+            GraphError: there is no such node. WrongTypeError: a label cannot have this type.
+        """
+        return int(self.labels[self._node(label)])
 
     @cached_property
     def component_labels(self) -> NDArray[np.int32]:
@@ -110,6 +128,9 @@ class Components(Result):
         if self.labels[node] != node:
             raise GraphError(f"{node} is no label: node {node} is in the component {self.labels[node]}")
         return np.flatnonzero(self.labels == node).astype(np.int32)
+
+    def _nodes(self) -> int:
+        return len(self.labels)
 
     def __repr__(self) -> str:
         nodes = counted(len(self.labels), "node")

@@ -10,7 +10,7 @@ from dmr.memory import DeviceArray, DeviceCount, pack
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import colouring_bytes
 from static_graph.engine.gpu_modules import COLOURS
-from static_graph.engine.loop import BALANCES, Counts, Expansion, Frontier, How, Strategy, how_for, run_rounds
+from static_graph.engine.loop import BALANCES, Counts, Expansion, Frontier, How, how_for, run_rounds
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.placement import device_for, require_work, uploaded
@@ -55,8 +55,8 @@ def propagate_colours(
     with where.lock, where.current:
         where.prepare(*COLOURS)
         on_device = uploaded(graph, where)
-        growth = GROWTH if balance == "auto" else None
-        colours, _ = coloured(on_device, how_for(balance), atomic=atomic, alone=balance == "auto", growth=growth)
+        auto, how = balance == "auto", how_for(balance, on_device)
+        colours, _ = coloured(on_device, how, atomic=atomic, alone=auto, growth=GROWTH if auto else None)
         return colours.detach()
 
 
@@ -73,7 +73,7 @@ def coloured(
 
     Args:
         graph: the graph; how: the strategy of the loops; atomic: as for `propagate_colours`.
-        alone: whether one team follows small rounds alone; not with the global collapse.
+        alone: whether one team follows small rounds alone.
         growth: the largest colour is sent first; each later phase sends this many times as many colours as all phases
             before. None: all nodes send their colours at once.
         mask: (nodes,) uint8: 0 for nodes that count as absent; they keep their numbers.
@@ -81,7 +81,6 @@ def coloured(
     Returns:
         (nodes,) int32, and statistics of the rounds.
     """
-    assert not alone or how.strategy != Strategy.GLOBAL
     device, nodes = graph.device, graph.nodes
     colours = device.empty(nodes, np.int32)
     device.launch("begin_colours", nodes, colours)

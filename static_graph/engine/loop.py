@@ -25,6 +25,7 @@ TEAM_SIZE = constant("TEAM_SIZE")
 TILE_EDGES = constant("TILE_EDGES")
 SCAN_TILE = constant("SCAN_TILE")
 
+LONG_ROW = 4 * TILE_EDGES  # edges of a node
 MOST_ALONE_ON_GPU = TEAM_SIZE  # most nodes of a round that one team follows alone
 
 
@@ -94,9 +95,26 @@ def how(
     return How(STRATEGIES[strategy], packed)
 
 
-def how_for(balance: str) -> How:
-    """Returns the strategy of a balance; "auto" is the local collapse."""
-    return how("collapse-local" if balance == "auto" else balance)
+def how_for(balance: str, *graphs: DeviceGraph) -> How:
+    """Returns the strategy of a balance, for loops over some graphs.
+
+    "auto" is the local collapse, or, if a node has so many edges that a block would follow them for long, the global
+    collapse, whose rounds have more launches.
+    """
+    if balance != "auto":
+        return how(balance)
+    return how("collapse-local" if max(map(largest_degree, graphs), default=0) <= LONG_ROW else "collapse-global")
+
+
+def largest_degree(graph: DeviceGraph) -> int:
+    """Returns the largest out-degree of a graph, which is kept with the graph."""
+
+    def find() -> int:
+        largest = graph.device.zeros(1, np.int64)
+        graph.device.launch("find_largest_degree", graph.nodes, graph.csr, largest)
+        return int(largest.download()[0])
+
+    return graph.derived("largest degree", find)
 
 
 class Frontier:

@@ -12,7 +12,7 @@ from dmr.memory import DeviceArray, DeviceCount, pack
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import trimming_bytes
 from static_graph.engine.gpu_modules import TRIMMING
-from static_graph.engine.loop import BALANCES, Counts, Expansion, Frontier, How, Strategy, how_for, run_rounds
+from static_graph.engine.loop import BALANCES, Counts, Expansion, Frontier, How, how_for, run_rounds
 from static_graph.engine.repetition import run_once
 from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
@@ -60,7 +60,8 @@ def trim(
     with where.lock, where.current:
         where.prepare(*TRIMMING)
         on_device = uploaded(graph, where)
-        trimmed, _ = trimmed_nodes(on_device, how_for(balance), complete=complete, alone=balance == "auto")
+        how = how_for(balance, on_device, _transposed(on_device))
+        trimmed, _ = trimmed_nodes(on_device, how, complete=complete, alone=balance == "auto")
         stays: NDArray[np.bool_] = trimmed.download() == 0
         return stays
 
@@ -73,7 +74,7 @@ def trimmed_nodes(
     Args:
         graph: the graph; how: the strategy of the loops.
         complete: whether to repeat until no node is left to be trimmed.
-        alone: whether one team follows small rounds alone; not with the global collapse.
+        alone: whether one team follows small rounds alone.
         mask: (nodes,) uint8: 0 for nodes that count as absent.
 
     Returns:
@@ -82,10 +83,7 @@ def trimmed_nodes(
     Raises:
         GraphError: the graph has 2^31 edges or more.
     """
-    assert not alone or how.strategy != Strategy.GLOBAL
-    back = incoming(graph)
-    if back is None:
-        raise GraphError(f"{graph.edges} edges are more than the {MOST_EDGES} of a graph that can be trimmed")
+    back = _transposed(graph)
     device, nodes = graph.device, graph.nodes
     leaving, entering = device.empty(nodes, np.int32), device.empty(nodes, np.int32)
     trimmed = device.zeros(nodes, np.int32)
@@ -115,3 +113,10 @@ def trimmed_nodes(
     counts = run_rounds(frontier, expansions, trim_alone if alone else None)
     launches, seconds = counted.launches + counts.launches, counted.seconds + counts.seconds
     return trimmed, replace(counts, launches=launches, seconds=seconds)
+
+
+def _transposed(graph: DeviceGraph) -> DeviceGraph:
+    back = incoming(graph)
+    if back is None:
+        raise GraphError(f"{graph.edges} edges are more than the {MOST_EDGES} of a graph that can be trimmed")
+    return back

@@ -180,10 +180,10 @@ class NodeResult(Result):
         Raises:
             GraphError: there is no such node. WrongTypeError: a label cannot have this type.
         """
-        return find_node(label, self._nodes(), self.node_labels, self._numbers)
+        return find_node(label, self._nodes(), self.node_labels, self._nodes_by_label)
 
     @cached_property
-    def _numbers(self) -> dict[Any, int]:
+    def _nodes_by_label(self) -> dict[Any, int]:
         """The nodes by label, if labels are Python objects."""
         labels = self.node_labels
         return {} if labels is None or labels.dtype.kind != "O" else number_by_label(labels)

@@ -91,16 +91,23 @@ class DeviceDistances:
         shown = self.shown()
         return shown.download() if self.kind == DistanceKind.REAL else shown.detach()  # the former is shared
 
-    def shown(self) -> DeviceArray:
+    def shown(self, into: DeviceArray | None = None) -> DeviceArray:
         """Returns the distances of the graph's nodes in the user's form, on the device.
+
+        Args:
+            into: receives them; by default a new array, or the one that holds them already.
 
         Returns:
             (nodes,) int32 (HOPS) or int64 (NARROW, WIDE), with -1 for unreached nodes; float64 with inf (REAL).
         """
         if self.kind == DistanceKind.REAL:
-            return self.array[: self._nodes].view(np.float64)
+            real = self.array[: self._nodes].view(np.float64)
+            if into is None:
+                return real
+            into.copy_from(real)
+            return into
         hops = self.kind == DistanceKind.HOPS
-        shown = self._graph.device.empty(self._nodes, np.int32 if hops else np.int64)
+        shown = self._graph.device.empty(self._nodes, np.int32 if hops else np.int64) if into is None else into
         self._graph.device.launch(
             "export_distances",
             self._nodes,

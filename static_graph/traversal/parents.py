@@ -57,8 +57,11 @@ def parents_on_device(
     device.launch("clear_parents", nodes, parents)
     device.launch("enter_sources", len(sources), device.array(np.asarray(sources, np.int32)), parents)
     device.launch("find_parents", edge_blocks(graph), graph.csr, distances.packed, parents)
-    if weighted and graph.edges:
-        _resolve_ties(graph, distances, parents)
+    if weighted:
+        orphans = device.zeros(1, np.int32)
+        device.launch("find_orphans", nodes, graph.csr, distances.packed, parents, orphans)
+        if orphans.download()[0]:
+            _resolve_ties(graph, distances, parents)
     device.launch("end_parents", nodes, parents)
     return parents
 

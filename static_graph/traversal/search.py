@@ -17,6 +17,7 @@ from dmr.common.text import counted, numbered
 from dmr.memory import Device, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import search_bytes
+from static_graph.common.results import computed
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph, labels_of
@@ -174,7 +175,7 @@ def sssp(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic, delta=delta
     )  # fmt: skip
     if distance_limit is not None:
-        distance_limit = _limit(distance_limit)
+        distance_limit = checked_limit("distance_limit", distance_limit)
     return _traverse(graph, source, balance, options, True, distance_limit, parents, keep_on_device, device, threads)
 
 
@@ -244,7 +245,7 @@ def _search(
         clock.lap("upload")
     kind = kind_for(on_device, weighted)
     if where.threads == 0:
-        where.prepare(*_gpu_modules(kind, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
+        where.prepare(*gpu_modules(kind, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
     outcome = search(on_device)
     clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
@@ -269,18 +270,16 @@ def _search(
         order=order,
         sources=tuple(sources),
         balance=balance,
-        device=where.name,
-        threads=where.threads,
         rounds=outcome.rounds,
         edges_followed=outcome.relaxed,
         launches=outcome.launches,
-        seconds=clock.seconds,
+        **computed(where, clock.seconds),
         figures=outcome.figures,
         node_labels=labels_of(graph),
     )
 
 
-def _limit(distance: float) -> float:
+def checked_limit(name: str, distance: float) -> float:
     """Checks a limit of distances; integers stay ints, because floats cannot represent all of them.
 
     Raises:
@@ -289,14 +288,14 @@ def _limit(distance: float) -> float:
     limit = (
         operator.index(distance)
         if isinstance(distance, int | np.integer) and not isinstance(distance, np.timedelta64)
-        else real_option("distance_limit", distance)
+        else real_option(name, distance)
     )
     if not limit >= 0:
-        raise OptionError(f"distance_limit = {shortened(limit)}: it must be at least 0")
+        raise OptionError(f"{name} = {shortened(limit)}: it must be at least 0")
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
-def _gpu_modules(kind: DistanceKind, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
+def gpu_modules(kind: DistanceKind, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
     """Returns the GPU modules of a search; `transposed`: whether the scheme may transpose the graph."""
     found = {module.format(kind=kind.name.lower()) for module in scheme.gpu_modules}
     if transposed:

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from scripts.make.tables import __main__ as make
-from scripts.make.tables import lists, pages, refinement, traversal
+from scripts.make.tables import engine, lists, pages, refinement, traversal
 from scripts.make.tables.records import RESULTS, significant, study
+from scripts.study.components import report as components_report
 from scripts.study.lists import report as lists_report
 from scripts.study.pagerank import report as pagerank_report
 from scripts.study.refinement import tables as refinement_tables
@@ -20,6 +21,7 @@ STUDIES = {
         lambda record: refinement_tables.to_csv(refinement_tables.lines(record)),
     ),
     "2026-11-23-h200-pagerank": (pagerank_report.to_markdown, pagerank_report.to_csv),
+    engine.STUDY: (components_report.to_markdown, components_report.to_csv),
     lists.STUDY: (lists_report.to_markdown, lists_report.to_csv),
     **dict.fromkeys(traversal.STUDIES, (traversal_tables.to_markdown, traversal_tables.to_csv)),
 }

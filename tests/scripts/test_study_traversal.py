@@ -231,7 +231,8 @@ def test_selected_parts_only(tmp_path):
 
 def test_wrong_distances_are_detected(tmp_path, monkeypatch, capsys):
     def wrong(graph, sources, **options):
-        return traversal_cases.fixed_point.run(graph, [1 - sources[0]], weighted=options["weighted"])
+        other = (sources[0] + 1) % graph.nodes
+        return traversal_cases.fixed_point.run(graph, [other], weighted=options["weighted"])
 
     monkeypatch.setattr(traversal_cases, "SCHEMES", {**traversal_cases.SCHEMES, "warp": wrong})
     monkeypatch.setattr(traversal_runs, "SCHEMES", traversal_cases.SCHEMES)

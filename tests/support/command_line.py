@@ -24,6 +24,12 @@ def static_graph(capsys: Any, *arguments: Any) -> tuple[int, str, str]:
     return _run(static_graph_main, capsys, arguments)
 
 
+def written(path: Path, text: str) -> Path:
+    """Writes a file, and returns its path."""
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 def fails(capsys: Any, code: int, *arguments: Any) -> str:
     """Runs a `dmr` command that must fail with one sentence on stderr and nothing on stdout; returns the sentence."""
     found, out, err = dmr(capsys, *arguments)

@@ -31,7 +31,7 @@ template <class Body> struct BatchRows {
         state = typename Body::State(batch.states[member]);
         return true; // a node whose edges are skipped has no positions
     }
-    METHOD Index edge(Index member, Index, Index k) const {
+    METHOD Index edge(const Loop &, Index member, Index, Index k) const {
         return batch.begins[member] + k - (member ? batch.sums[member - 1] : 0);
     }
     METHOD uint64 *value(Index member) const { return &batch.values[member]; }
@@ -164,11 +164,11 @@ INLINE Index expand_batch(Index number, const Body &body, const Loop &loop, Spac
         examined = follow_nodes(body, loop, batch);
     } else {
         load_batch(body, loop, space, batch); // ends with a barrier
-        if (how.strategy == LOCAL) {
+        if (how.strategy == HIERARCHICAL) {
+            examined = follow_by_degree(body, loop, space, how.team_primitives);
+        } else { // LOCAL, or a round that one team follows alone
             sum_degrees(space, how.team_primitives);
             examined = follow_rows(body, loop, BatchRows<Body>{space}, {0, space.sums[TEAM_SIZE - 1]}, how);
-        } else {
-            examined = follow_by_degree(body, loop, space, how.team_primitives);
         }
         leave_batch(body, loop, space);
     }

@@ -40,7 +40,6 @@ KERNEL_STRUCT(Frontier) {
     METHOD int32 round() const { return progress[FRONTIER_ROUNDS]; }
     METHOD Nodes nodes() const { return {progress[WHOLE] ? nullptr : lists + (round() % 2) * capacity}; }
     METHOD int32 *next() const { return lists + (1 - round() % 2) * capacity; }
-    METHOD bool has(Index node) const { return mask == nullptr || mask[node] != 0; }
 };
 
 // Shared memory of a team's queue.

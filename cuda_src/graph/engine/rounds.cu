@@ -4,8 +4,8 @@
 // Computes the number of tiles into which the edges of the frontier are cut.
 KERNEL(cut_tiles, Frontier frontier, const int32 *sums32, const int64 *sums64) {
     for ([[maybe_unused]] const Index once : launch) {
-        const Index count = frontier.progress[FRONTIER]; // without nodes, there are no sums
-        const Index all = count > 0 ? DegreeSums{sums32, sums64}[count] : 0;
+        const bool summed = frontier.progress[BATCHES] > 0; // neither empty nor left to one team
+        const Index all = summed ? DegreeSums{sums32, sums64}[frontier.progress[FRONTIER]] : 0;
         frontier.progress[TILES] = int32((all + TILE_EDGES - 1) / TILE_EDGES);
     }
 }
@@ -19,4 +19,12 @@ KERNEL(end_expansion, Frontier frontier) {
         else
             begin_round(frontier, true);
     }
+}
+
+KERNEL(find_largest_degree, Csr graph, int64 *largest) {
+    int64 most = 0;
+    for (const Index node : launch)
+        most = graph.degree(node) > most ? graph.degree(node) : most;
+    if (most > racing_load(largest))
+        atomic_max(largest, most);
 }

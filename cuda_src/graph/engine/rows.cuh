@@ -4,6 +4,8 @@
 // in the rows' ends.
 #pragma once
 
+#include <type_traits>
+
 #include "graph/engine/loop.cuh"
 #include "graph/engine/reductions.cuh"
 
@@ -17,16 +19,33 @@ KERNEL_STRUCT(Collapse) {
     int64 team_primitives;
 };
 
+// The nodes that a loop may visit: all, or those of the frontier's mask. This is known at compile time, because the
+// pointer to a mask would cost registers.
+struct WholeGraph {
+    METHOD static bool has(const Frontier &, Index) { return true; }
+};
+struct Masked {
+    METHOD static bool has(const Frontier &frontier, Index node) {
+        return frontier.mask == nullptr || frontier.mask[node] != 0;
+    }
+};
+template <class Body, class = void> struct ScopeOf {
+    using Scope = Masked;
+};
+template <class Body> struct ScopeOf<Body, std::void_t<typename Body::Scope>> {
+    using Scope = typename Body::Scope;
+};
+
 // Whether the edges of a node are followed; reads its state.
 template <class Body> INLINE bool enters(const Body &body, Index u, typename Body::State &state, const Loop &loop) {
-    return loop.frontier.has(u) && body.enter(u, state, loop);
+    return ScopeOf<Body>::Scope::has(loop.frontier, u) && body.enter(u, state, loop);
 }
 
 // Visits an edge; returns its value in the stored form.
 template <class Body>
 INLINE typename Body::Reduction::Value visit(const Body &body, Index u, typename Body::State state, Index edge,
                                              const Loop &loop) {
-    if (loop.frontier.mask != nullptr && !loop.frontier.has(loop.graph.targets[edge]))
+    if (!ScopeOf<Body>::Scope::has(loop.frontier, loop.graph.targets[edge]))
         return {};
     if constexpr (Body::Reduction::REDUCES) {
         return Body::Reduction::stored(body.edge(u, state, edge, loop));
@@ -62,7 +81,7 @@ template <class Values> INLINE Index first_above(const Values &values, Index low
 //     first, last                          the rows that contain the positions
 //     end(row)                             the position after its last edge
 //     enter(body, loop, row, u, state)     its node; false if its edges are skipped
-//     edge(row, u, k)                      the edge at position k
+//     edge(loop, row, u, k)                the edge at position k
 //     value(row)                           where the values of its edges are combined, by several members or teams
 template <class Body, class Rows>
 INLINE Index follow_rows(const Body &body, const Loop &loop, const Rows &rows, Piece positions, const Collapse &how) {
@@ -85,17 +104,17 @@ INLINE Index follow_rows(const Body &body, const Loop &loop, const Rows &rows, P
                     ++next;
             else
                 next = first_above(rows, rows.first, rows.last, k);
-            if (next != row) {
-                if (REDUCES && runs && entered)
-                    Reduction::into(rows.value(row), value);
-                row = next;
+            if (REDUCES && runs && row >= 0 && next != row) {
+                Reduction::into(rows.value(row), value);
                 value = {};
-                entered = rows.enter(body, loop, row, u, state);
             }
+            if (!ONE_MEMBER || next != row) // on a GPU, keeping the state would cost registers
+                entered = rows.enter(body, loop, next, u, state);
+            row = next;
         }
         typename Reduction::Value one = {};
         if (here && entered) {
-            one = visit(body, u, state, rows.edge(row, u, k), loop);
+            one = visit(body, u, state, rows.edge(loop, row, u, k), loop);
             ++examined;
         }
         if constexpr (REDUCES) {
@@ -106,7 +125,7 @@ INLINE Index follow_rows(const Body &body, const Loop &loop, const Rows &rows, P
                 Reduction::into(rows.value(row), one);
         }
     }
-    if (REDUCES && runs && entered)
+    if (REDUCES && runs && row >= 0)
         Reduction::into(rows.value(row), value);
     return examined;
 }

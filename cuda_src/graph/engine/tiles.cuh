@@ -32,7 +32,6 @@ struct SharedSums {
 template <class Body, class Sums> struct TileRows {
     Sums sums;
     Nodes nodes;
-    Csr graph;
     uint64 *values; // (FRONTIER): of the edges of each node, combined
     Index first, last;
 
@@ -42,7 +41,9 @@ template <class Body, class Sums> struct TileRows {
         u = nodes[row];
         return enters(body, u, state, loop);
     }
-    METHOD Index edge(Index row, Index u, Index k) const { return graph.begin(u) + k - sums[row]; }
+    METHOD Index edge(const Loop &loop, Index row, Index u, Index k) const {
+        return loop.graph.begin(u) + k - sums[row];
+    }
     METHOD uint64 *value(Index row) const { return values + row; }
 };
 
@@ -65,10 +66,10 @@ INLINE Index expand_tile(Index tile, const Body &body, const Loop &loop, const D
         for (const Index row : Team::share({first, last + 2}))
             space.sums[row - first] = sums[row];
         Team::barrier();
-        const TileRows<Body, SharedSums> rows{{space.sums, first}, nodes, loop.graph, values, first, last};
+        const TileRows<Body, SharedSums> rows{{space.sums, first}, nodes, values, first, last};
         examined = follow_rows(body, loop, rows, edges, how);
     } else {
-        const TileRows<Body, DegreeSums> rows{sums, nodes, loop.graph, values, first, last};
+        const TileRows<Body, DegreeSums> rows{sums, nodes, values, first, last};
         examined = follow_rows(body, loop, rows, edges, how);
     }
     loop.flush(); // ends with a barrier: all have read the ends

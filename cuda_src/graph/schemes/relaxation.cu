@@ -7,6 +7,7 @@
 template <class Of> struct Relaxation {
     using State = typename Of::Value;
     using Reduction = None;
+    using Scope = WholeGraph;
 
     Of of;
     int32 *epochs; // (nodes): the last round that pushed each node, counted from 1; or null

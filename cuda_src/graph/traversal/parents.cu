@@ -9,6 +9,8 @@
 #include "graph/traversal/distances.cuh"
 #include "graph/edge_blocks.cuh"
 
+constexpr Index EDGES_AHEAD = 24; // of prefetching
+
 enum Parent : int32 { NONE = 0x7fffffff, SOURCE = -1 };
 
 // Whether an edge is on a shortest path to its target.
@@ -32,12 +34,29 @@ KERNEL(enter_sources, const int32 *sources, int32 *parents) {
 KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
     by_kind(distances, graph, [&](auto of) {
         for (const Index i : launch)
-            for_edge_block(graph, i, [&](Index node, Index edge) {
-                const Index target = graph.targets[edge];
-                if (of.at(node) < of.at(target) && is_tight(of, node, edge) &&
-                    racing_load(parents + target) > int32(node))
-                    atomic_min(parents + target, int32(node));
+            for_rows_of_block(graph, i, [&](Index node, Index begin, Index end) {
+                const auto distance = of.at(node);
+                if (!of.goes_on(distance))
+                    return;
+                for (Index edge = begin; edge < end; ++edge) {
+                    const Index target = graph.targets[edge];
+                    if (PREFETCHES && edge + EDGES_AHEAD < graph.edges)
+                        prefetch(of.values + graph.targets[edge + EDGES_AHEAD]);
+                    const auto further = of.at(target);
+                    if (distance < further && further != of.unreached() && of.along(distance, edge) == further &&
+                        racing_load(parents + target) > int32(node))
+                        atomic_min(parents + target, int32(node));
+                }
             });
+    });
+}
+
+// Sets `found` to 1 if a reached node has no parent yet.
+KERNEL(find_orphans, Csr graph, Distances distances, const int32 *parents, int32 *found) {
+    by_kind(distances, graph, [&](auto of) {
+        for (const Index node : launch)
+            if (!has_parent(parents, node) && of.at(node) != of.unreached())
+                racing_store(found, 1);
     });
 }
 

@@ -76,6 +76,10 @@ class RoundSteps(Steps):
         with self._phase("mark"):
             return self._marking.next()
 
+    @abstractmethod
+    def _fit(self, winners: Winners) -> Insertion:
+        """Returns the winners that are inserted, and arrays with room for what they need."""
+
     def retriangulate(self, winners: Winners) -> FreshTriangles:
         """Implements `Steps.retriangulate`."""
         work = self.work
@@ -85,10 +89,6 @@ class RoundSteps(Steps):
             fresh = retriangulate(work.state, work.space, insertion, work.limits, check=checks)
             self._count_inserted(insertion)
         return fresh
-
-    @abstractmethod
-    def _fit(self, winners: Winners) -> Insertion:
-        """Returns the winners that are inserted, and arrays with room for what they need."""
 
     @abstractmethod
     def _count_inserted(self, insertion: Insertion) -> None:

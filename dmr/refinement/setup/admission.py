@@ -281,6 +281,8 @@ def _attach_segments(
     device.launch("count_boundary", triangles.size, triangles, counts)
     offsets = scan(counts)
     boundary = total(offsets, triangles.size)
+    if boundary == 0:  # the user has named all of it
+        return markers, found
     subsegments = device.empty(named + boundary, SUBSEGMENT)
     if named:
         subsegments.copy_from(found)
@@ -302,7 +304,7 @@ def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[Devi
     flags = acute_corners(outline.subsegments, outline.points)
     nearest = anchors(outline.subsegments, flags)
     if len(outline.vertices) == vertices:  # all are ends, with the same numbers
-        return device.array(flags), bool(flags.any()), device.array(nearest)
+        return _given(device, flags), bool(flags.any()), _given(device, nearest)
     nearest = np.where(nearest < 0, nearest, outline.vertices[nearest])
     places = device.array(outline.vertices)
     acute, anchor = device.zeros(vertices, np.uint8), device.empty(vertices, np.int32)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from scripts.make.tables import lists, performance, refinement, searches, traversal
+from scripts.make.tables import engine, lists, performance, refinement, searches, traversal
 
 WIDTH = 120  # of the lines of a sentence
 ROOT = Path(__file__).resolve().parents[3]
@@ -15,6 +15,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **refinement.TABLES,
     **traversal.TABLES,
     **lists.TABLES,
+    **engine.TABLES,
     **performance.TABLES,
     **searches.TABLES,
 }

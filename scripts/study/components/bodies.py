@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from static_graph.engine.colours import GROWTH, coloured
-from static_graph.engine.loop import STRATEGIES, Counts, how
+from static_graph.engine.loop import STRATEGIES, Counts, how, how_for
 from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.incoming import incoming
 from static_graph.traversal.schemes import collapse
 
 OPTIONS = ("coalesced", "shared_queue", "team_primitives")
@@ -55,7 +56,7 @@ def _search(weighted: bool) -> Callable[[DeviceGraph, int, Case], Result | None]
 
 def _colours(graph: DeviceGraph, _source: int, case: Case) -> Result:
     if case.strategy == AUTO:
-        colours, counts = coloured(graph, how(), alone=True, growth=GROWTH)
+        colours, counts = coloured(graph, how_for(AUTO, graph), alone=True, growth=GROWTH)
     else:
         colours, counts = coloured(graph, how(case.strategy, **case.chosen))
     return colours.download(), counts
@@ -69,8 +70,9 @@ def _colours_without_atomics(graph: DeviceGraph, _source: int, case: Case) -> Re
 
 
 def _trimming(graph: DeviceGraph, _source: int, case: Case) -> Result:
-    strategy = "collapse-local" if case.strategy == AUTO else case.strategy
-    trimmed, counts = trimmed_nodes(graph, how(strategy, **case.chosen), alone=case.strategy == AUTO)
+    auto = case.strategy == AUTO
+    chosen = how_for(AUTO, graph, *filter(None, [incoming(graph)])) if auto else how(case.strategy, **case.chosen)
+    trimmed, counts = trimmed_nodes(graph, chosen, alone=auto)
     return trimmed.download().astype(np.uint8), counts
 
 

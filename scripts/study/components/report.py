@@ -32,15 +32,15 @@ def to_markdown(study: Record, pictures: Sequence[str]) -> str:
         "nodes; for the other bodies, the edges of the graph, whatever number of times the body examines each.",
         "## GTEPS by strategy",
         f'"auto" lets one block follow small rounds alone, and sends the largest colours first. {CHARTS}',
-        _strategies(study),
+        strategies(study),
         "## Effect of each option on the local collapse",
         f"GTEPS: the local collapse (M), with coalesced reads (C), a shared-memory queue (S) and team primitives (L) "
         f"added one by one. {CHARTS}",
-        _ablation(study),
+        ablation(study),
         "## The template's claims",
         "The paper's template has O(log n) rounds, and frontiers whose sizes add up to O(m). Figures of the local "
         'collapse with all options, and of "auto", whose phases begin with all nodes.',
-        _claims(study),
+        claims(study),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -92,7 +92,8 @@ def _by_body(given: Record) -> dict[str, dict[Case, Record]]:
     return found
 
 
-def _strategies(study: Record) -> str:
+def strategies(study: Record) -> str:
+    """GTEPS of each body by strategy, and the speed-up of the fastest over the baseline."""
     body = []
     for given in study["inputs"]:
         for name, runs in _by_body(given).items():
@@ -103,7 +104,8 @@ def _strategies(study: Record) -> str:
     return table(["graph", "body", *STRATEGIES, AUTO, "over the baseline"], body)
 
 
-def _ablation(study: Record) -> str:
+def ablation(study: Record) -> str:
+    """GTEPS of each body by the local collapse, with the options added one by one."""
     body = []
     for given in study["inputs"]:
         for name, runs in _by_body(given).items():
@@ -113,7 +115,8 @@ def _ablation(study: Record) -> str:
     return table(["graph", "body", *LETTERS, f"{LETTERS[-1]} over {LETTERS[0]}"], body)
 
 
-def _claims(study: Record) -> str:
+def claims(study: Record) -> str:
+    """Rounds, sums of frontier sizes and edges examined, relative to the paper's template."""
     body = []
     for given in study["inputs"]:
         nodes, edges = max(given["nodes"], 2), max(given["edges"], 1)

@@ -12,6 +12,15 @@ from scripts.study.traversal.papers import ATOMIC_GAIN, FERMI_IMPROVEMENT, THESI
 from scripts.study.traversal.records import Record, each_search, find, improvement, median_ms, of_scheme
 from static_graph.graph.degrees import Counts, split_distribution
 
+SPLIT_HEAD = (
+    "graph", "search", "baseline ms", "thesis' MDA", "ms", "less", "fastest MDA", "ms", "less", "histogram's MDA",
+    "less",
+)  # fmt: skip
+CHILDREN_HEAD = (
+    "graph", "search", "thesis' threshold", "children", "in place", "ms", "less", "fastest threshold", "ms", "less",
+    "less without a child",
+)  # fmt: skip
+
 
 def degrees(study: Record) -> str:
     """Figures 4.2, 4.3 and 6.1 in numbers: the largest degree, extra nodes and the histogram's level."""
@@ -64,11 +73,7 @@ def splitting(study: Record) -> str:
                 _beside(_less(base, chosen), histogram and f"{histogram}%"),
             )
         )  # fmt: skip
-    header = (
-        "graph", "search", "baseline ms", "thesis' MDA", "ms", "less", "fastest MDA", "ms", "less", "histogram's MDA",
-        "less",
-    )  # fmt: skip
-    return table(header, rows)
+    return table(SPLIT_HEAD, rows)
 
 
 def children(study: Record) -> str:
@@ -91,11 +96,7 @@ def children(study: Record) -> str:
                 _less(base, min(none, key=median_ms)) if none else "",
             )
         )  # fmt: skip
-    header = (
-        "graph", "search", "thesis' threshold", "children", "in place", "ms", "less", "fastest threshold", "ms", "less",
-        "less without a child",
-    )  # fmt: skip
-    return table(header, rows)
+    return table(CHILDREN_HEAD, rows)
 
 
 def curves(study: Record) -> str:

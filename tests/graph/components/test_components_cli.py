@@ -9,6 +9,7 @@ import pytest
 
 from static_graph import connected_components, read
 from static_graph.cli import main
+from tests.support.command_line import written
 
 CPU = ["--device", "cpu", "--threads", "2"]
 
@@ -16,9 +17,7 @@ CPU = ["--device", "cpu", "--threads", "2"]
 @pytest.fixture
 def graph(tmp_path):
     """A file of a graph whose nodes are called 10, 20, ... 60."""
-    path = tmp_path / "graph.txt"
-    path.write_text("10 20\n20 10\n20 30\n50 60\n60 40\n40 50\n", encoding="utf-8")
-    return path
+    return written(tmp_path / "graph.txt", "10 20\n20 10\n20 30\n50 60\n60 40\n40 50\n")
 
 
 def test_text(graph, capsys):

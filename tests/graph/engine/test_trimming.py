@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import static_graph
 from dmr.memory import Device, open_device, pack
 from static_graph.engine.colours import coloured
-from static_graph.engine.loop import BALANCES, STRATEGIES, Expansion, Frontier, how
+from static_graph.engine.loop import BALANCES, LONG_ROW, STRATEGIES, Expansion, Frontier, how, how_for, largest_degree
 from static_graph.engine.trimming import trimmed_nodes
 from static_graph.errors import OptionError
 from static_graph.graph.csr import CsrGraph
@@ -58,6 +58,13 @@ def paths(count: int) -> dict[str, CsrGraph]:
     }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _arrays_are_freed():
+    """Frees the arrays of the cached graphs before the devices go."""
+    yield
+    uploaded.cache_clear()
+
+
 @cache
 def uploaded(seed: int, device: Device) -> DeviceGraph:
     return DeviceGraph.upload(random_graph(seed), device)
@@ -82,15 +89,15 @@ def test_trim_and_colours_on_random_graphs(balance, device):
 def test_options_and_masks_change_no_result(strategy, count, device):
     """The options are added one by one; masked nodes count as absent."""
     chosen = how(strategy, **{name: k < count for k, name in enumerate(ABLATION)})
-    alone = strategy != "collapse-global"
     for seed in range(12):
         host, graph = random_graph(seed), uploaded(seed, device)
         allowed = np.random.default_rng(seed).random(host.nodes) < 0.7
         mask = device.array(allowed.astype(np.uint8))
-        trimmed = trimmed_nodes(graph, chosen, alone=alone, mask=mask)[0].download()
         expected = kept(host, True, allowed)
-        np.testing.assert_array_equal(trimmed[allowed] == 0, expected[allowed], f"seed {seed}")
-        for growth in (None, 1, 3):
+        for alone in (False, True):
+            trimmed = trimmed_nodes(graph, chosen, alone=alone, mask=mask)[0].download()
+            np.testing.assert_array_equal(trimmed[allowed] == 0, expected[allowed], f"seed {seed}")
+        for alone, growth in ((False, None), (True, 1), (True, 3)):
             colours = coloured(graph, chosen, alone=alone, growth=growth, mask=mask)[0].download()
             np.testing.assert_array_equal(colours, colours_of(host, allowed), f"seed {seed}, growth {growth}")
 
@@ -161,6 +168,15 @@ def test_special_graphs(balance, device_options):
     for name, graph, stays, colours in special():
         assert static_graph.trim(graph, balance=balance, **device_options).tolist() == stays, name
         assert static_graph.propagate_colours(graph, balance=balance, **device_options).tolist() == colours, name
+
+
+def test_auto_follows_long_rows_by_the_global_collapse(device):
+    edges = np.arange(LONG_ROW + 1)
+    star = CsrGraph.from_edges(np.append(0 * edges, edges + 1), np.append(edges + 1, 0 * edges))
+    graph = DeviceGraph.upload(star, device)
+    assert largest_degree(graph) == LONG_ROW + 1 and how_for("auto", graph) == how("collapse-global")
+    assert how_for("auto", uploaded(0, device)) == how("collapse-local")
+    assert static_graph.trim(graph).all() and (static_graph.propagate_colours(graph) == star.nodes - 1).all()
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

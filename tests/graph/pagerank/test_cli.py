@@ -10,6 +10,7 @@ import pytest
 from static_graph import pagerank, read
 from static_graph.cli import main
 from static_graph.link_analysis.methods.table import METHODS, NAMES, PRECISIONS, RULES
+from tests.support.command_line import written
 
 CPU = ["--device", "cpu", "--threads", "2"]
 
@@ -17,9 +18,7 @@ CPU = ["--device", "cpu", "--threads", "2"]
 @pytest.fixture
 def graph(tmp_path):
     """A file of a graph whose nodes are called 10, 20, 30 and 40, with weights."""
-    path = tmp_path / "graph.txt"
-    path.write_text("10 20 5\n10 30 1\n20 30 1\n30 10 2\n30 40 2\n", encoding="utf-8")
-    return path
+    return written(tmp_path / "graph.txt", "10 20 5\n10 30 1\n20 30 1\n30 10 2\n30 40 2\n")
 
 
 def test_text(graph, capsys):

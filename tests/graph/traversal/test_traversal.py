@@ -384,6 +384,12 @@ def test_labels_go_in_and_come_out(labels, device_options):
     ranked = static_graph.pagerank(on_device)
     assert [ranked.of(name) for name in names] == ranked.scores.tolist()
     assert ranked.labels_of(ranked.top(4)).tolist() == [names[node] for node in ranked.top(4).tolist()]
+    for connection in ("weak", "strong"):
+        components = static_graph.connected_components(on_device, connection=connection)
+        assert [components.of(name) for name in names] == components.labels.tolist()
+        members = components.labels_of(components.members(components.of(names[3])))
+        assert members.tolist() == [names[0], names[1], names[3]]
+        assert pickle.loads(pickle.dumps(components)).of(names[3]) == 0
     with pytest.raises(GraphError, match="there is no node 4: the 4 nodes are 0 to 3"):
         ranked.labels_of([0, 4])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from static_graph.engine.colours import coloured
-from static_graph.engine.loop import STRATEGIES, how
+from static_graph.engine.loop import STRATEGIES, how, largest_degree
 from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
@@ -55,6 +55,7 @@ def traversals(device):
                 yield [name, number, weighted], digest(distances)
         back = incoming(on_device, weighted=True)
         yield [name, "transposed"], digest(*(each.download() for each in (back.offsets, back.targets, back.weights)))
+        yield [name, "largest degree"], largest_degree(on_device)
         for strategy, options in STRATEGIES_WITH_OPTIONS:
             chosen = how(strategy, coalesced=options, shared_queue=options, team_primitives=options)
             alone = strategy == "collapse-local"
