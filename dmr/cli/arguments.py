@@ -196,12 +196,7 @@ def _add_validate(commands: Any) -> None:
     )
     add = parser.add_argument
     add("mesh", type=file_name, metavar="MESH", help="the mesh to check")
-    add(
-        "--input",
-        type=file_name,
-        metavar="IN",
-        help="the mesh it was refined from, or the .poly file of its domain",
-    )
+    add("--input", type=file_name, metavar="IN", help="the mesh it was refined from, or the .poly file of its domain")
     add("-q", "--min-angle", type=number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=number, metavar="A", help="no triangle may be larger")
     add("--size", type=file_name, metavar="LENGTH|FILE", help="largest edge length, as for refine")

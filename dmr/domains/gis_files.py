@@ -24,8 +24,8 @@ def from_file(
     layer: str | None = None,
     attribute: str | None = None,
     area: str | None = None,
-    marker: str | None = None,
     on_conflict: str = "resolve",
+    marker: str | None = None,
     project: str | None = None,
 ) -> Pslg:
     """Reads a file with features as a domain, in the same way as `from_geojson`.
@@ -34,7 +34,7 @@ def from_file(
         path: `.geojson` or `.json`, optionally compressed (`.geojson.gz`, `.bz2`, `.xz`); `.gpkg` or `.shp`, which
             require pyogrio and shapely, the extra [gis] of this package.
         layer: the layer of a `.gpkg`; may be None if only one layer has geometries.
-        attribute, area, marker, on_conflict, project: as for `from_geojson`. `project` projects from the system that
+        attribute, area, on_conflict, marker, project: as for `from_geojson`. `project` projects from the system that
             the file names.
 
     Raises:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dmr.common.arguments import shortened, whole_option
 from dmr.common.frozen import frozen
-from dmr.memory import DeviceArray
+from dmr.memory import Device, DeviceArray
 from static_graph.errors import WrongTypeError
 
 _Result = TypeVar("_Result", bound="Result")
@@ -52,6 +52,11 @@ class Result:
         """Sets attributes of a frozen dataclass; arrays become read-only."""
         for name, value in values.items():
             object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
+
+
+def computed(device: Device, seconds: dict[str, float]) -> dict[str, Any]:
+    """Returns the fields that all results have: the device, its CPU threads, and the seconds per phase."""
+    return {"device": device.name, "threads": device.threads, "seconds": seconds}
 
 
 def checked_name(name: str, value: Any) -> str:

@@ -12,6 +12,7 @@ from dmr.common.clock import Clock
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import components_bytes
+from static_graph.common.results import computed
 from static_graph.components.outcome import Outcome
 from static_graph.components.results import Components
 from static_graph.components.table import CONNECTIONS, METHODS, Method, methods_with
@@ -90,10 +91,8 @@ def connected_components(
         connection=connection,
         method=method,
         balance=balance,
-        device=where.name,
-        threads=where.threads,
         rounds=outcome.rounds,
-        seconds=clock.seconds,
+        **computed(where, clock.seconds),
         figures=outcome.figures,
         node_labels=labels_of(graph),
     )

@@ -16,6 +16,7 @@ from dmr.common.text import counted
 from dmr.memory import Device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import dense_bytes, graph_bytes, pagerank_bytes
+from static_graph.common.results import computed
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.placement import device_for
@@ -159,9 +160,7 @@ def _rank(
         converged=converged,
         method=method,
         balance=balance,
-        device=where.name,
-        threads=where.threads,
-        seconds=clock.seconds,
+        **computed(where, clock.seconds),
         node_labels=labels_of(graph),
     )
 

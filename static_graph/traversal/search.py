@@ -17,6 +17,7 @@ from dmr.common.text import counted, numbered
 from dmr.memory import Device, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import search_bytes
+from static_graph.common.results import computed
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph, labels_of
@@ -269,12 +270,10 @@ def _search(
         order=order,
         sources=tuple(sources),
         balance=balance,
-        device=where.name,
-        threads=where.threads,
         rounds=outcome.rounds,
         edges_followed=outcome.relaxed,
         launches=outcome.launches,
-        seconds=clock.seconds,
+        **computed(where, clock.seconds),
         figures=outcome.figures,
         node_labels=labels_of(graph),
     )

@@ -17,7 +17,7 @@ from dmr.common.text import counted, numbered
 from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
 from static_graph.common.arrays import as_array, described
 from static_graph.common.memory_estimates import ANCESTORS, PATHS, tour_bytes
-from static_graph.common.results import Result, checked_count, checked_mapping, checked_name
+from static_graph.common.results import Result, checked_count, checked_mapping, checked_name, computed
 from static_graph.errors import DmrError, GraphError, InternalError, OptionError
 from static_graph.graph.building import bits_of, find_rows
 from static_graph.lists.checks import as_indices, out_of_range
@@ -254,7 +254,7 @@ def _tour(parents: DeviceArray, clock: Clock) -> Tree:
     parent = parents.download()
     parent[numbers["level"] == 0] = -1  # a root may be given as its own parent
     clock.lap("download")
-    return Tree.found(parent=parent, **numbers, device=device.name, threads=device.threads, seconds=clock.seconds)
+    return Tree.found(parent=parent, **numbers, **computed(device, clock.seconds))
 
 
 def _roots_of(offsets: DeviceArray, nodes: int) -> int:

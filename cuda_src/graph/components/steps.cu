@@ -29,16 +29,10 @@ ENGINE_KERNELS(reach, Reach)
 
 // Rounds of few nodes, by one team.
 TEAM_KERNEL(reach_alone, Csr graph, Frontier frontier, Collapse how, Reach body) {
-    TEAM_SHARED(QueueSpace, queue, 1);
-    TEAM_SHARED(BatchSpace<None>, space, 1);
-    TEAM_SHARED(int32, progress, FRONTIER_ENTRIES);
+    TEAM_SHARED(AloneSpace, space, 1);
     Index examined = 0;
     for ([[maybe_unused]] const Team team : launch.teams())
-        run_alone(
-            frontier, progress, [&](const Frontier &alone) { return few_edges(graph, alone); },
-            [&](Index batch, const Frontier &alone) {
-                examined += expand_batch(batch, body, team_loop(graph, alone, how, queue[0]), space[0], how);
-            });
+        examined += follow_alone(graph, frontier, how, body, space[0]);
     count_up(frontier.totals + 1, examined);
 }
 

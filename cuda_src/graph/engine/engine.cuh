@@ -97,11 +97,19 @@ INLINE bool few_edges(const Csr &graph, const Frontier &frontier) {
                          }).of[0] < EDGES_ALONE;
 }
 
+// The shared memory of a team that runs rounds alone.
+struct AloneSpace {
+    QueueSpace queue;
+    BatchSpace<None> batch;
+    int32 progress[FRONTIER_ENTRIES];
+};
+
 // Follows rounds by one team as long as they are small: vertical granularity, because a launch, or a barrier of all
 // teams, costs more than such a round. `few(frontier)` tells whether the round has few edges; `expand(batch, frontier)`
 // expands a batch, and gets a frontier whose control state is in the team's memory.
 template <class Few, class Expand>
-INLINE void run_alone(const Frontier &frontier, int32 *progress, Few few, Expand expand) {
+INLINE void run_alone(const Frontier &frontier, AloneSpace &space, Few few, Expand expand) {
+    int32 *progress = space.progress;
     Frontier alone = frontier;
     alone.progress = progress;
     for (const Index entry : Team::share({0, FRONTIER_ENTRIES}))
@@ -124,6 +132,19 @@ INLINE void run_alone(const Frontier &frontier, int32 *progress, Few few, Expand
     }
     for (const Index entry : Team::share({0, FRONTIER_ENTRIES}))
         frontier.progress[entry] = progress[entry];
+}
+
+// The rounds of a body that follows the edges of one graph; returns the number of edges examined by this thread.
+template <class Body>
+INLINE Index follow_alone(const Csr &graph, const Frontier &frontier, const Collapse &how, const Body &body,
+                          AloneSpace &space) {
+    Index examined = 0;
+    run_alone(
+        frontier, space, [&](const Frontier &alone) { return few_edges(graph, alone); },
+        [&](Index batch, const Frontier &alone) {
+            examined += expand_batch(batch, body, team_loop(graph, alone, how, space.queue), space.batch, how);
+        });
+    return examined;
 }
 
 // The kernels of a body: `name`_batches expands the frontier by BASELINE, HIERARCHICAL or LOCAL; `name`_degrees and

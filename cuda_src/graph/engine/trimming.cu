@@ -49,17 +49,17 @@ ENGINE_KERNELS(trim, Trimming)
 
 // Rounds of few nodes, by one team: along the edges of the graph, and along those of the transposed one.
 TEAM_KERNEL(trim_alone, Csr graph, Csr incoming, Frontier frontier, Collapse how, Trimming along, Trimming against) {
-    TEAM_SHARED(QueueSpace, queue, 1);
-    TEAM_SHARED(BatchSpace<None>, space, 1);
-    TEAM_SHARED(int32, progress, FRONTIER_ENTRIES);
+    TEAM_SHARED(AloneSpace, space, 1);
     Index examined = 0;
     for ([[maybe_unused]] const Team team : launch.teams())
         run_alone(
-            frontier, progress,
+            frontier, space[0],
             [&](const Frontier &alone) { return few_edges(graph, alone) && few_edges(incoming, alone); },
             [&](Index batch, const Frontier &alone) {
-                examined += expand_batch(batch, along, team_loop(graph, alone, how, queue[0]), space[0], how);
-                examined += expand_batch(batch, against, team_loop(incoming, alone, how, queue[0]), space[0], how);
+                examined +=
+                    expand_batch(batch, along, team_loop(graph, alone, how, space[0].queue), space[0].batch, how);
+                examined +=
+                    expand_batch(batch, against, team_loop(incoming, alone, how, space[0].queue), space[0].batch, how);
             });
     count_up(frontier.totals + 1, examined);
 }
