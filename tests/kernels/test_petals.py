@@ -37,9 +37,9 @@ def doubled_area(u, v, w):
 def star(points, place):
     """Vertices of the cavity of an inserted point, counter-clockwise, by a new triangulation."""
     triangles = pytest.importorskip("scipy.spatial").Delaunay(np.vstack([points, place])).simplices
-    rim = np.setdiff1d(triangles[(triangles == len(points)).any(axis=1)], [len(points)])
-    around = points[rim] - place
-    return points[rim[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]]
+    ring = np.setdiff1d(triangles[(triangles == len(points)).any(axis=1)], [len(points)])
+    around = points[ring] - place
+    return points[ring[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]]
 
 
 def choice(points, triangle, bound):
@@ -58,12 +58,12 @@ def choice(points, triangle, bound):
         return p + x * along + y * normal
 
     center = at(0.5, height)
-    rim = star(points, center)
+    ring = star(points, center)
     clearance = lengths[k] / (2 * math.sin(math.radians(bound)))
 
     def skinny(place):
         """How many triangles of the fan are, and how near the nearest is to the bound."""
-        angles = [smallest_angle(place, rim[j - 1], rim[j]) for j in range(len(rim))]
+        angles = [smallest_angle(place, ring[j - 1], ring[j]) for j in range(len(ring))]
         return sum(angle < bound for angle in angles), min(abs(angle - bound) for angle in angles) / bound
 
     fewest, margin = skinny(center)
@@ -73,8 +73,8 @@ def choice(points, triangle, bound):
         radius = math.hypot(0.5, circumcenter) * lengths[k]
         slacks = [
             1 - np.linalg.norm(place - at(0.5, circumcenter)) / radius,
-            *(doubled_area(rim[j - 1], rim[j], place) / lengths[k] ** 2 for j in range(len(rim))),
-            *(np.linalg.norm(corner - place) / clearance - 1 for corner in rim),
+            *(doubled_area(ring[j - 1], ring[j], place) / lengths[k] ** 2 for j in range(len(ring))),
+            *(np.linalg.norm(corner - place) / clearance - 1 for corner in ring),
         ]
         margin = min(margin, min(map(abs, slacks)))
         if min(slacks) <= 0:

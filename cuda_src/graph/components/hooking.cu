@@ -46,11 +46,24 @@ INLINE void unite(int32 *parents, int32 one, int32 other) {
     }
 }
 
+// The first parent of a node is its first neighbour, if that is smaller. No thread follows a path that others are still
+// making longer, as with hooking, where a path of n nodes may take n steps.
+KERNEL(begin_trees, Csr graph, int32 *parents) {
+    for (const Index node : launch) {
+        const Index begin = graph.begin(node);
+        const int32 first = begin < graph.end(node) ? graph.targets[begin] : int32(node);
+        parents[node] = first < node ? first : int32(node);
+    }
+}
+
 KERNEL(hook_first_neighbours, Csr graph, int32 *parents) {
     for (const Index node : launch) {
         const Index begin = graph.begin(node), end = graph.end(node);
-        for (Index edge = begin; edge < end && edge < begin + SAMPLED; ++edge)
-            unite(parents, int32(node), graph.targets[edge]);
+        for (Index edge = begin; edge < end && edge < begin + SAMPLED; ++edge) {
+            const int32 target = graph.targets[edge];
+            if (racing_load(parents + target) != racing_load(parents + node))
+                unite(parents, int32(node), target);
+        }
     }
 }
 

@@ -128,12 +128,15 @@ INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr 
     if (row != rows.end())
         loaded = load(*row);
     find_sums<WEIGHTED>(team, back, ratios, iteration.shares, tile.begin, tile.edges, space);
+    RankSums own; // in registers of a CPU, which no store of a score can change
     while (row != rows.end()) {
-        iteration.leave(*row, loaded.node, space.sums[loaded.to] - space.sums[loaded.from], sums);
+        iteration.leave(*row, loaded.node, space.sums[loaded.to] - space.sums[loaded.from], own);
         ++row;
         if (row != rows.end())
             loaded = load(*row);
     }
+    sums.change += own.change;
+    sums.dangling += own.dangling;
     team.barrier();
 }
 

@@ -14,7 +14,8 @@ def run(graph: DeviceGraph) -> Outcome:
     """Finds the weak components; leaves the largest one's nodes out if the transposed graph is there."""
     device, nodes = graph.device, graph.nodes
     parents = device.empty(nodes, np.int32)
-    device.launch("fill_indices", nodes, parents)
+    device.launch("begin_trees", nodes, graph.csr, parents)
+    device.launch("compress_paths", nodes, parents)
     device.launch("hook_first_neighbours", nodes, graph.csr, parents)
     device.launch("compress_paths", nodes, parents)
     back = incoming(graph) if incoming_is_kept(graph) else None

@@ -90,10 +90,10 @@ def test_host_and_device_rounds_give_the_same_result(loop, device_options):
 def test_team_sizes_do_not_change_the_result_where_most_cavities_lose(device_options, monkeypatch):
     """The rounds of this circle switch to competition in larger neighbourhoods, and back."""
     owners = []
-    judge = Competition.update
+    update = Competition.update
 
     def noted(self, competed, won):
-        judge(self, competed, won)
+        update(self, competed, won)
         owners.append(self.choice)
 
     domain = circle_outline(5000)
