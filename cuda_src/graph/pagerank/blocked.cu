@@ -8,7 +8,6 @@
 
 constexpr int RANK_BIN_BITS = 12;
 constexpr Index RANK_BIN = 1 << RANK_BIN_BITS;
-constexpr Index BIN_CHUNK = 1 << 15; // edges that a team adds; those of a bin may be several chunks
 
 // The bin of each edge.
 KERNEL(find_bins, Csr graph, uint32 *bins) {

@@ -15,7 +15,7 @@ from static_graph.link_analysis.methods.push import leave_nodes
 from static_graph.link_analysis.state import State
 
 BIN = constant("RANK_BIN")  # nodes
-CHUNK = constant("BIN_CHUNK")  # edges
+CHUNK = 1 << 15  # edges that a team adds; those of a bin may be several chunks
 
 
 def run(state: State) -> float:
