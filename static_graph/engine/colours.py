@@ -68,15 +68,17 @@ def coloured(
     alone: bool = False,
     growth: int | None = None,
     mask: DeviceArray | None = None,
+    back: DeviceGraph | None = None,
 ) -> tuple[DeviceArray, Counts]:
     """Colours the nodes of a graph on its device.
 
     Args:
         graph: the graph; how: the strategy of the loops; atomic: as for `propagate_colours`.
-        alone: whether one team follows small rounds alone.
+        alone: whether one team follows small rounds alone; not with `back`.
         growth: the largest colour is sent first; each later phase sends this many times as many colours as all phases
             before. None: all nodes send their colours at once.
         mask: (nodes,) uint8: 0 for nodes that count as absent; they keep their numbers.
+        back: the transposed graph, if colours go against the edges, too.
 
     Returns:
         (nodes,) int32, and statistics of the rounds.
@@ -98,7 +100,7 @@ def coloured(
 
     counts = run_rounds(
         frontier,
-        [Expansion(graph, "propagate", body, frontier, how)],
+        [Expansion(each, "propagate", body, frontier, how) for each in (graph, back) if each is not None],
         propagate_alone if alone else None,
         None if growth is None else end_phase,
     )

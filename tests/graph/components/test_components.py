@@ -51,6 +51,13 @@ def test_deep_graphs_take_a_fraction_of_a_second(connection, method, device_opti
         np.testing.assert_array_equal(found.labels, expected, name)
 
 
+def test_colours_of_weak_components_are_seldom_sent_in_vain(device_options):
+    for name, graph in deep_graphs(20_000):
+        found = connected_components(graph, method="colouring", **device_options)
+        assert found.count == 1, name
+        assert found.figures["examined edges"] <= 40 * graph.edges, name  # all at once: up to n * n / 2
+
+
 @given(
     ends=st.integers(1, 12).flatmap(
         lambda n: st.tuples(st.just(n), st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40))
