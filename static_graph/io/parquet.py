@@ -102,6 +102,8 @@ def _read(file: BinaryIO, path: Path, threads: int | None, weight: str | None) -
     for name, kind in zip(names[WEIGHT:], kinds[WEIGHT:], strict=True):
         if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)):
             raise FileContentError(f"column {shortened(name)} holds {kind}, not numbers", path)
+    if text[SOURCE]:  # strings of either size make one column
+        kinds[:WEIGHT] = [pyarrow.large_string()] * WEIGHT
     if edges > MOST:
         raise FileContentError(f"holds {edges} edges, more than the {MOST} that can be sorted", path)
     require_memory(2 * ROW_BYTES * edges, f"a table of {counted(edges, 'edge')}")

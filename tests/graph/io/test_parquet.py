@@ -76,6 +76,11 @@ def test_ids_of_every_type(kind, tmp_path):
     ])  # fmt: skip
 
 
+def test_strings_of_both_sizes_make_one_graph(tmp_path):
+    path = table(tmp_path / "a.parquet", source=["a", "b"], target=pyarrow.array(["b", "c"], pyarrow.large_string()))
+    assert edges_of(read(path)) == [("a", "b", None), ("b", "c", None)]
+
+
 def test_columns_by_name_in_any_order(tmp_path, caplog):
     path = table(tmp_path / "a.parquet", cost=[1, 2], To=[1, 0], extra=[0.5, 0.25], from_id=[0, 1])
     assert edges_of(read(path)) == [(0, 1, 1), (1, 0, 2)]
