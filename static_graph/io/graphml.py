@@ -317,8 +317,8 @@ class _Parsing:
 
 def _labels(ids: list[str]) -> NDArray[Any] | None:
     """Returns the labels for ids: integers if all of them are; None for the numbers of the nodes."""
-    if all(_LABEL.fullmatch(name) for name in ids):
-        numbers = list(map(int, ids))
+    numbers = [int(name) for name in ids if _LABEL.fullmatch(name)]
+    if len(numbers) == len(ids) and all(-(2**63) <= number < 2**63 for number in numbers):
         return None if numbers == list(range(len(ids))) else as_labels(numbers)
     return as_labels(ids)
 
