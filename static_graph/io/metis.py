@@ -123,7 +123,7 @@ def _adjacency(
         pairs = "pairs of a neighbour and a weight" if weighted else "neighbours"
         raise fail(row, f"has {counted(int(entries[row]), 'entry')}; a line should have {needed}{pairs}")
     kept = rows.values
-    if ahead:
+    if ahead and nodes:  # without nodes, `ahead` may be any number
         of_edges = np.ones(len(kept), np.bool_)
         of_edges[(rows.places[:nodes, None] + np.arange(ahead)).reshape(-1)] = False
         kept = kept[of_edges]

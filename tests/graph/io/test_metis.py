@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tracemalloc
 
 import networkx
 import numpy as np
@@ -51,6 +52,14 @@ def test_nodes_without_edges_have_blank_lines():
     assert graph.offsets.tolist() == [0, 0, 1, 1, 2, 2] and graph.targets.tolist() == [3, 1]
     assert parsed("0 0\n").nodes == 0
     assert parsed("2 0\n\n\n").nodes == 2
+
+
+def test_a_header_without_nodes_needs_no_memory_for_their_weights():
+    tracemalloc.start()
+    assert parsed("0 0 011 999999999\n").nodes == 0
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**26
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
