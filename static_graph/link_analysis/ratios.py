@@ -83,8 +83,12 @@ def weight_sums(graph: DeviceGraph) -> DeviceArray:
 
 
 def _scale(graph: DeviceGraph) -> float:
-    """Returns a power of two, by which all weights are multiplied so that their sums are finite."""
-    return math.ldexp(1.0, -_exponent(float(graph.largest_weight)))
+    """Returns a power of two, by which all weights are multiplied so that their sums are finite.
+
+    It is 1 if they are finite anyway: a smaller one could make the weights of a node 0.
+    """
+    bits = math.frexp(float(graph.largest_weight))[1] + graph.edges.bit_length()  # every sum is below 2^bits
+    return math.ldexp(1.0, min(1023 - bits, 0))
 
 
 def _exponent(largest: float) -> int:

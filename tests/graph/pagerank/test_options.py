@@ -94,6 +94,14 @@ def test_huge_and_tiny_weights():
         np.testing.assert_allclose(found, pagerank(plain, iterations=9, device="cpu").scores, rtol=1e-14)
 
 
+def test_weights_of_different_nodes_differ_by_any_factor():
+    """The huge weights of one node do not make another one, with tiny weights, dangling."""
+    graph = CsrGraph.from_edges([0, 0, 1, 2, 2], [1, 2, 0, 0, 1], [1e-300, 3e-300, 1e300, 5e-324, 15e-324], 3)
+    like = CsrGraph.from_edges([0, 0, 1, 2, 2], [1, 2, 0, 0, 1], [1, 3, 1, 1, 3], 3)
+    expected = pagerank(like, iterations=9, device="cpu").scores
+    assert np.array_equal(pagerank(graph, iterations=9, device="cpu").scores, expected)
+
+
 def test_vectors_count_up_to_a_factor():
     graph = CsrGraph.from_edges([0, 1, 1], [1, 0, 2])
     expected = pagerank(graph, personalization=[1, 2, 1], nstart=[4, 0, 4], iterations=5)
