@@ -129,7 +129,7 @@ def _rank(
 ) -> PageRank:
     """Ranks the nodes of a graph, after uploading it to `where` if necessary; the arguments are checked already."""
     clock = Clock()
-    scores, iterations, error = np.empty(0), 0, 0.0
+    scores, iterations, error, converged = np.empty(0), 0, 0.0, True
     if graph.nodes:
         if isinstance(graph, DeviceGraph):
             on_device = graph
@@ -143,12 +143,11 @@ def _rank(
         seconds = 0.0
         if options.most_iterations:
             seconds = run(state, **more)
-        iterations, error = state.outcome()
+        iterations, error, converged = state.outcome()
         clock.lap("prepare", less=seconds)
         clock.seconds["iterations"] = seconds
         scores = state.download()
         clock.lap("download")
-    converged = error < options.tolerance
     if not converged and options.stops:
         log.warning("%s", _warning(iterations, error, options))
     return PageRank.found(

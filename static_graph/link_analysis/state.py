@@ -64,6 +64,7 @@ class State:
         self._kept = (personalization, dangling, ratios)  # `packed` has their addresses only
         alpha = ratio(options.alpha)
         report = options.rule == "report"
+        self._tolerance = _units(options.tolerance)
         self.buffers: dict[str, DeviceArray | None] = {
             "shares0": None if narrow else shares[0],
             "shares1": None if narrow else shares[1],
@@ -83,7 +84,7 @@ class State:
             move=ONE_RATIO - alpha if report else alpha,
             even=ratio(1 / nodes),
             teleported=0 if report else (ONE_RATIO - alpha) >> (RATIO_BITS - SCORE_BITS),
-            tolerance=_units(options.tolerance) if options.stops else 0,
+            tolerance=self._tolerance if options.stops else 0,
             most_iterations=options.most_iterations,
             nodes=nodes,
         )
@@ -122,11 +123,14 @@ class State:
         self.device.synchronize()
         return perf_counter() - begun
 
-    def outcome(self) -> tuple[int, float]:
-        """Returns the number of iterations, and the L1 change of the last one (inf if there is none)."""
+    def outcome(self) -> tuple[int, float, bool]:
+        """Returns the number of iterations, the L1 change of the last one (inf if there is none), and whether it is
+        below the tolerance: compared in units, as by the kernels, because the change as a number is rounded."""
         iterations = int(self.progress.download()[RankEntry.ITERATIONS])
+        if iterations == 0:
+            return 0, math.inf, False
         change = int(self.totals.download()[RankTotal.LAST_CHANGE])
-        return iterations, change / ONE_SCORE if iterations else math.inf
+        return iterations, change / ONE_SCORE, change < self._tolerance
 
     def download(self) -> NDArray[np.float64]:
         """Returns the scores as numbers that sum to 1."""

@@ -128,6 +128,20 @@ def test_iterations_that_do_not_converge(caplog):
     ]
 
 
+def test_iterations_that_end_early_have_converged():
+    """Also if the last change is below the tolerance by less than the rounding of `error`."""
+    random = np.random.default_rng(0)
+    ended = 0
+    for start in range(20):
+        graph = CsrGraph.from_edges(random.integers(0, 50, 200), random.integers(0, 50, 200), nodes=50)
+        first = np.arange(50) == start
+        error = pagerank(graph, nstart=first, iterations=1, device="cpu").error
+        found = pagerank(graph, nstart=first, tol=error, device="cpu")
+        assert found.converged
+        ended += found.iterations == 1
+    assert 0 < ended < 20
+
+
 def test_iterations_are_exact():
     assert pagerank(TRIANGLE, iterations=7).iterations == 7  # it converged after the first one
     assert pagerank(TRIANGLE).iterations == 1
