@@ -128,6 +128,14 @@ def test_iterations_that_do_not_converge(caplog):
     ]
 
 
+def test_any_finite_tolerance():
+    graph = CsrGraph.from_edges([0, 1], [1, 2])
+    for tol in (4, 1e290, 1.7e308):
+        found = pagerank(graph, tol=tol, device="cpu")
+        assert found.converged and found.iterations == 1
+    assert not pagerank(graph, tol=5e-324, max_iter=2, device="cpu").converged
+
+
 def test_iterations_that_end_early_have_converged():
     """Also if the last change is below the tolerance by less than the rounding of `error`."""
     random = np.random.default_rng(0)
