@@ -79,11 +79,13 @@ def _checked(G: Graph, sources: Iterable[Hashable]) -> list[Hashable]:
 
 def _search(G: Graph, sources: Sequence[Hashable], cutoff: float | None, weight: Weight, *, parents: bool) -> Traversal:
     """Finds the shortest paths; a cutoff that is NaN has no effect, as in networkx's comparisons."""
-    limit = None if cutoff is None or math.isnan(cutoff) else cutoff
+    limit = None if cutoff is None or cutoff != cutoff else cutoff  # integers may be too large for math.isnan
     if limit is not None and limit < 0:
         raise NotImplementedError(f"cutoff = {cutoff}: it must be at least 0")
     key = None if callable(weight) else ("weighted", weight)
     graph = G.on_device(partial(G.weighted, weight), key)
+    if not math.isfinite(graph.largest_weight * len(G)):
+        raise NotImplementedError("a sum of the weights may be infinite, which is the distance of nodes without a path")
     numbers = [G.numbers[source] for source in sources]
     with declining():
         return sssp(graph, numbers, parents=parents, distance_limit=limit)

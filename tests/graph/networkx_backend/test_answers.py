@@ -308,6 +308,7 @@ def test_wrong_sources_raise_the_exceptions_of_networkx(kind):
         [[1], [1, 2]],
         [(1, 2), (3, 4)],
         [2**62, 2**62],
+        [1e308, 1e308],
     ],
     ids=str,
 )
@@ -320,6 +321,14 @@ def test_weights_that_an_array_cannot_hold_are_left_to_networkx(weights):
     assert backend.single_source_dijkstra_path_length(converted, 0, weight="other") == {0: 0, 1: 1, 2: 2}
     with pytest.raises(NotImplementedError, match="cutoff"):
         backend.single_source_dijkstra_path_length(converted, 0, cutoff=-1, weight="other")
+
+
+def test_a_cutoff_of_any_size():
+    graph = nx.path_graph(4)
+    for cutoff in (10**400, 2**64, 1e308, math.inf, math.nan, True, Fraction(3, 2), 2):
+        expected = outcome(nx.single_source_dijkstra_path_length, graph, 0, cutoff)
+        converted = backend.convert_from_nx(graph)
+        assert outcome(backend.single_source_dijkstra_path_length, converted, 0, cutoff) == expected
 
 
 def test_a_graph_of_the_backend_goes_back_to_networkx():
