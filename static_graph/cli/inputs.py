@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dmr.common.command_line.parser import Arguments
+from static_graph.errors import FileError
 from static_graph.graph.csr import CsrGraph
 from static_graph.io import read, read_array
 from static_graph.io.inputs import Source
@@ -26,4 +27,13 @@ def read_numbers(name: str, arguments: Arguments) -> NDArray[Any]:
 
 
 def _source(name: str) -> Source:
-    return sys.stdin.buffer if name == "-" else name
+    """Returns the file with a name, or stdin.
+
+    Raises:
+        FileError: stdin is closed.
+    """
+    if name != "-":
+        return name
+    if sys.stdin is None:  # the command was started without one, as by `<&-`
+        raise FileError("is closed", "<stdin>")
+    return sys.stdin.buffer

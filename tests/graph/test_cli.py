@@ -104,6 +104,13 @@ def test_graphs_from_stdin(format, packed, tmp_path, capsys, monkeypatch):
     assert run(capsys, "info", tmp_path / "graph", "--format", format)[0] == 0
 
 
+def test_a_closed_stdin_is_named(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    for command in ("pagerank", "components", "info"):
+        assert main([command, "-", "--format", "txt"]) == 1
+        assert "<stdin>: is closed" in capsys.readouterr().err
+
+
 def test_stdin_is_refused_without_a_format_and_names_its_lines(capsys, monkeypatch):
     for content, words, said in (
         (
