@@ -42,6 +42,7 @@ class Decomposition:
         device.launch("fill_indices", nodes, self._labels)
         self._left = nodes
         self._rounds = 0
+        self._colourings = 0
         self.clock = Clock(device.synchronize)
         self.figures: dict[str, int] = {}
 
@@ -66,12 +67,18 @@ class Decomposition:
         self._end_step("search", 0)
 
     def take_components_of_colours(self) -> None:
-        """Takes one component of each colour: the nodes from which a search backward reaches the colour's node."""
+        """Takes one component of each colour: the nodes from which a search backward reaches the colour's node.
+
+        Departure from the papers: every other turn colours the transposed graph. Along a path of components whose
+        numbers fall, one colour reaches all of them, turn by turn; against it, each keeps its own.
+        """
+        graph, back = (self._graph, self._back) if self._colourings % 2 == 0 else (self._back, self._graph)
+        self._colourings += 1
         growth = GROWTH if self._alone else None
-        colours, counts = coloured(self._graph, self._how, alone=self._alone, growth=growth, mask=self._mask)
+        colours, counts = coloured(graph, self._how, alone=self._alone, growth=growth, mask=self._mask)
         self._classes.copy_from(colours)
         self._count("colours", counts.rounds)
-        self._take(None, self._search(self._back))
+        self._take(None, self._search(back))
         self._end_step("colours", 0)
 
     def begin_by_weak_components(self) -> None:

@@ -51,6 +51,19 @@ def test_deep_graphs_take_a_fraction_of_a_second(connection, method, device_opti
         np.testing.assert_array_equal(found.labels, expected, name)
 
 
+def test_colours_take_the_components_of_a_path_whichever_way_their_numbers_go(device_options):
+    """One component a turn would take more than 2,000,000 rounds."""
+    first = np.arange(0, 6_000, 3)
+    triangles = (np.r_[first, first + 1, first + 2], np.r_[first + 1, first + 2, first])
+    path = (first[1:], first[:-1] + 2)
+    for ends in (np.concatenate([triangles, path], axis=1), np.concatenate([triangles, path], axis=1)[::-1]):
+        graph = CsrGraph.from_edges(*ends, nodes=6_000)
+        options = {"connection": "strong", "method": "multistep", "cutoff": 0, **device_options}
+        found = connected_components(graph, **options)
+        np.testing.assert_array_equal(found.labels, np.repeat(first, 3))
+        assert found.rounds < 100_000
+
+
 def test_colours_of_weak_components_are_seldom_sent_in_vain(device_options):
     for name, graph in deep_graphs(20_000):
         found = connected_components(graph, method="colouring", **device_options)
