@@ -141,4 +141,4 @@ class State:
 
 def _units(tolerance: float) -> int:
     """Returns the least number of units that is not below a tolerance: a smaller number of units is below it, too."""
-    return min(math.ceil(min(tolerance * ONE_SCORE, 2.0**64)), 2**64 - 1)  # the product may be infinite
+    return min(math.ceil(min(float(tolerance * ONE_SCORE), 2.0**64)), 2**64 - 1)  # the product may be infinite
