@@ -67,8 +67,8 @@ def read_networkx(
     networkx = sys.modules.get("networkx")  # a graph of networkx cannot exist before it is imported
     if networkx is None or not isinstance(graph, networkx.Graph):
         raise WrongTypeError(f"graph must be a graph of networkx's, not {type(graph).__name__}")
-    if isinstance(weight, (bool, np.bool_)) or not isinstance(weight, Hashable):
-        raise WrongTypeError(f"weight = {shortened(weight)}: it must be the name of an attribute, or None")
+    if weight is not None:
+        _check_attribute(weight)
     names = list(graph.nodes)
     rows = [graph._adj[name] for name in names]  # the dictionaries themselves: each view of networkx costs a call
     multigraph = graph.is_multigraph()
@@ -119,13 +119,14 @@ def build_networkx(
 
     Raises:
         GraphError: the class is undirected and an edge has no opposite, or it has no parallel edges and an edge has.
-        WrongTypeError: `create_using` is not a class of networkx graphs.
+        WrongTypeError: `create_using` is not a class of networkx graphs, or `weight` cannot name an attribute.
     """
     import networkx
 
     kind = networkx.DiGraph if create_using is None else create_using
     if not isinstance(kind, type) or not issubclass(kind, networkx.Graph):
         raise WrongTypeError(f"create_using = {shortened(create_using)}: it must be a class of networkx's graphs")
+    _check_attribute(weight)
     graph = kind()
     sources, targets = ends
     if not graph.is_multigraph():
@@ -141,6 +142,17 @@ def build_networkx(
     else:
         graph.add_weighted_edges_from(zip(*pairs, weights.tolist(), strict=True), weight=weight)
     return graph
+
+
+def _check_attribute(weight: object) -> None:
+    """Raises WrongTypeError unless `weight` can name an attribute of edges."""
+    try:
+        hash(weight)
+        names = weight is not None and not isinstance(weight, (bool, np.bool_))
+    except Exception:  # raised by a foreign object
+        names = False
+    if not names:
+        raise WrongTypeError(f"weight = {shortened(weight)}: it must be the name of an attribute")
 
 
 def _check_single(sources: NDArray[Any], targets: NDArray[Any], directed: bool) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
 from dmr.common.number_arrays import real_array
+from static_graph.common.arrays import as_array
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.link_analysis.methods.table import METHODS, NAMES, PRECISIONS, RULES
 
@@ -97,7 +98,7 @@ def checked_method(method: str, balance: str, precision: str) -> tuple[str, str]
     """
     name = chosen("method", method, NAMES)
     balances = METHODS["pull" if name == "auto" else name].balances
-    if balance != "auto":
+    if not (isinstance(balance, str) and balance == "auto"):
         having = " and ".join(repr(each) for each, entry in METHODS.items() if entry.balances)
         if not balances:
             raise OptionError(f"balance is no option of method = {name!r}, but of {having}")
@@ -130,7 +131,7 @@ def _vector(name: str, values: ArrayLike | None, nodes: int) -> NDArray[np.float
     if values is None:
         return None
     try:
-        vector = np.array(real_array(values, none=None))
+        vector = np.array(real_array(as_array(values, name), none=None))
     except ValueError as error:
         raise WrongTypeError(f"{name} must be one number for each node: {error}") from None
     if vector.shape != (nodes,):

@@ -71,8 +71,7 @@ def distance_matrix(
     with where.lock, where.current:
         on_device = graph if isinstance(graph, DeviceGraph) else DeviceGraph.upload(graph, where)
         kind = kind_for(on_device, weighted)
-        if where.threads == 0:
-            where.prepare(*gpu_modules(kind, scheme, weighted=weighted, parents=False, transposed=True))
+        where.prepare(*gpu_modules(kind, scheme, weighted=weighted, parents=False, transposed=True))
         found = where.empty(nodes * len(given), DTYPES.get(kind, np.int64))
         for row, source in enumerate(given):
             outcome = run(on_device, [source], weighted=weighted, depth_limit=limit, **options)

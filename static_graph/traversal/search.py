@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
@@ -195,9 +196,9 @@ def _traverse(
 ) -> Traversal:
     check_graph(graph, CsrGraph, DeviceGraph)
     scheme = schemes(weighted=weighted)[chosen("balance", balance, BALANCES)]
+    parents, order, keep = switch("parents", parents), switch("order", order), switch("keep_on_device", keep)
     if order:
         scheme = ORDERED
-    parents, keep = switch("parents", parents), switch("keep_on_device", keep)
     for name in options:
         if name not in scheme.options:
             having = " and ".join(map(repr, balances_with(name)))
@@ -244,8 +245,7 @@ def _search(
         on_device = DeviceGraph.upload(graph, where, copied=False)
         clock.lap("upload")
     kind = kind_for(on_device, weighted)
-    if where.threads == 0:
-        where.prepare(*gpu_modules(kind, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
+    where.prepare(*gpu_modules(kind, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))
     outcome = search(on_device)
     clock.lap("prepare", less=outcome.seconds)
     clock.seconds["rounds"] = outcome.seconds
@@ -295,14 +295,17 @@ def checked_limit(name: str, distance: float) -> float:
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 
-def gpu_modules(kind: DistanceKind, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool) -> set[str]:
+@cache
+def gpu_modules(
+    kind: DistanceKind, scheme: Scheme, *, weighted: bool, parents: bool, transposed: bool
+) -> frozenset[str]:
     """Returns the GPU modules of a search; `transposed`: whether the scheme may transpose the graph."""
     found = {module.format(kind=kind.name.lower()) for module in scheme.gpu_modules}
     if transposed:
         found.update(scheme.transposing)
     if parents:
         found.update(parents_modules(weighted=weighted))
-    return found
+    return frozenset(found)
 
 
 def checked_sources(source: Sources, graph: CsrGraph | DeviceGraph) -> list[int]:

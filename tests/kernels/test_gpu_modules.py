@@ -133,11 +133,9 @@ def test_searches_prepare_their_modules(recorded, balance, uploaded):
             search(where, [0, 3], balance=balance, parents=parents, **on)
             assert recorded.late == set()
             if not parents:
-                assert recorded.prepared - recorded.launched <= {
-                    "primitives/device_loop",
-                    "primitives/scan",
-                    "graph/traversal/export",
-                }
+                spared = {"primitives/device_loop", "primitives/scan", "graph/traversal/export"}
+                spared.update(FASTEST[False].transposing)  # a graph is transposed once that pays
+                assert recorded.prepared - recorded.launched <= spared
             recorded.forget()
 
 
