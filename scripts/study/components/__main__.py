@@ -1,4 +1,5 @@
-"""Study of the graph engine: bodies by strategy, the effect of each option, and the claims of the paper's template.
+"""Study of the graph engine: bodies by strategy, the effect of each option, the claims of the paper's template, and
+strong components by step.
 
     python -m scripts.study.components --graphs rmat-gtgraph web-Stanford.txt.gz@21213 --device cuda
     python -m scripts.study.components --redraw study/components-h200.json     # the page again, no run
@@ -20,13 +21,13 @@ from typing import Any
 from dmr.memory import open_device
 from scripts.lib.traversal_inputs import GENERATED, Input, load
 from scripts.study.common import Record, Study, add_common, add_runs, carried_out
-from scripts.study.components import report
+from scripts.study.components import report, strong
 from scripts.study.components.bodies import BODIES, CASES, Case
 from scripts.study.files import say
 from static_graph.graph.device_graph import DeviceGraph
 
 DEFAULTS = ("rmat-thesis", "rmat-gtgraph", "rmat-graph500", "random")
-STUDY = Study("components", "components 1", "inputs", report.to_markdown, report.to_csv, lambda record: {})
+STUDY = Study("components", "components 2", "inputs", report.to_markdown, report.to_csv, lambda record: {})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,6 +71,7 @@ def measured(given: Input, graph: DeviceGraph, repeats: int) -> Record:
         "edges": given.graph.edges,
         "source": given.source,
         "runs": rows,
+        "strong": strong.measured(given.graph, graph, repeats),
     }
 
 

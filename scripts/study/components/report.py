@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from scripts.lib.markdown import table
+from scripts.study.components import strong
 from scripts.study.components.bodies import AUTO, CASES, LETTERS, OPTIONS, Case
 from static_graph.engine.loop import STRATEGIES
 
@@ -41,6 +42,11 @@ def to_markdown(study: Record, pictures: Sequence[str]) -> str:
         "The paper's template has O(log n) rounds, and frontiers whose sizes add up to O(m). Figures of the local "
         'collapse with all options, and of "auto", whose phases begin with all nodes.',
         claims(study),
+        "## Strong components by step",
+        "Milliseconds without transfers; the steps are those of the median run. Multistep (Slota, Rajamanickam, Madduri "
+        "2014) by balance, the default method, and a depth-first search by one thread of the CPU beside the device. The "
+        f"paper's B, ML and MG are the baseline and the two collapses. {CHARTS}",
+        strong.by_step(study),
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -66,7 +72,7 @@ def differing(study: Record) -> list[str]:
         what = (given["input"], run["body"].partition(",")[0])
         if seen.setdefault(what, run["sha256"]) != run["sha256"]:
             found.append(f"{given['input']}: {run['body']} by {run['strategy']}")
-    return list(dict.fromkeys(found))
+    return [*dict.fromkeys(found), *strong.differing(study["inputs"])]
 
 
 def _each(study: Record) -> Iterable[tuple[Record, Record]]:

@@ -233,11 +233,11 @@ def test_omissions_are_logged(caplog):
     ],
 )
 def test_invalid_geojson_is_refused(form, element, tmp_path):
-    with pytest.raises(InvalidMeshError, match=element):
+    with pytest.raises(InvalidMeshError, match=element or None):
         domains.from_geojson(form)
     path = tmp_path / "bad.geojson"
     path.write_text(json.dumps(form))
-    with pytest.raises(FileError, match=element) as caught:
+    with pytest.raises(FileError, match=element or None) as caught:
         dmr.read(path)
     assert caught.value.path == path
 
