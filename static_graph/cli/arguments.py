@@ -10,6 +10,7 @@ from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
 from static_graph.components.table import METHODS as COMPONENT_METHODS
+from static_graph.engine.loop import BALANCES as ENGINE_BALANCES
 from static_graph.link_analysis.methods.table import METHODS as RANKING
 from static_graph.link_analysis.methods.table import NAMES as RANKING_METHODS
 from static_graph.link_analysis.methods.table import PRECISIONS
@@ -287,6 +288,14 @@ def _add_components(commands: Any) -> None:
     add("--top", type=count, default=5, metavar="K", help="largest components to show (default: 5)")
     add_output(parser, required=False, text="output file: .npy (components), .csv or .npz (node, component)")
     add_device(parser)
+    own = parser.add_argument_group("options of the methods")
+    add = own.add_argument
+    add("--balance", choices=ENGINE_BALANCES, default="auto", metavar="B",
+        help=f"for multistep, fw-bw and colouring: {', '.join(ENGINE_BALANCES)} (default: auto)")  # fmt: skip
+    add("--no-trim", dest="trim", action="store_const", const=False, help="for multistep and fw-bw: do not trim first")
+    add("--no-search", dest="search", action="store_const", const=False,
+        help="for multistep: do not search for the component of a pivot")  # fmt: skip
+    add("--cutoff", type=count, metavar="N", help="for multistep: a serial search finishes fewer nodes")
 
 
 def _add_rank(commands: Any) -> None:

@@ -17,7 +17,7 @@ from static_graph.components.results import Components
 from static_graph.graph.csr import CsrGraph
 from static_graph.io import write_columns
 
-OPTIONS = ("connection", "method", "device", "threads")
+OPTIONS = ("connection", "method", "balance", "trim", "search", "cutoff", "device", "threads")
 
 
 def run(arguments: Arguments, console: Console) -> int:

@@ -11,7 +11,6 @@ import ctypes
 import gc
 from collections import defaultdict, deque
 from collections.abc import Callable
-from typing import NamedTuple
 
 from dmr.common.errors import OutOfMemoryError
 from dmr.memory.cuda.drivercalls import call
@@ -20,12 +19,8 @@ LEAST_BITS = 8  # block sizes are multiples of 256 bytes, the driver's alignment
 SIZE_BITS = 5  # significant bits of a block's size: at most a sixteenth of it is unused
 
 
-class Dropped(NamedTuple):
-    """A block that is no longer referenced: its size in bytes, its address, and whether it was lent."""
-
-    nbytes: int
-    pointer: int
-    lent: bool
+# A block that is no longer referenced: its size in bytes, its address, and whether it was lent.
+Dropped = tuple[int, int, bool]
 
 
 class Block:
@@ -44,8 +39,8 @@ class Block:
 
     def __del__(self) -> None:
         # No driver call and no lock here, because a thread may be inside of either. deque.append is atomic, and the
-        # entry references no objects.
-        self._dropped.append(Dropped(self.nbytes, self.pointer, self._lent))
+        # entry references no objects. No name of this module: at the interpreter's exit they may be gone.
+        self._dropped.append((self.nbytes, self.pointer, self._lent))
 
 
 class MemoryPool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from scripts.make.tables.records import Record, measured, study
-from scripts.study.components import report
+from scripts.study.components import report, strong
 
 STUDY = "2026-11-23-h200-components"
 
@@ -21,6 +21,7 @@ _MADE: Mapping[str, Callable[[Record], str]] = {
     "strategies": report.strategies,
     "ablation": report.ablation,
     "claims": report.claims,
+    "strong": strong.by_step,
 }
 TABLES: Mapping[str, Callable[[], str]] = {
     "engine-conditions": conditions,

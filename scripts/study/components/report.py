@@ -43,9 +43,9 @@ def to_markdown(study: Record, pictures: Sequence[str]) -> str:
         'collapse with all options, and of "auto", whose phases begin with all nodes.',
         claims(study),
         "## Strong components by step",
-        "Milliseconds without transfers; the steps are those of the median run. Multistep (Slota, Rajamanickam, Madduri "
-        "2014) by balance, the default method, and a depth-first search by one thread of the CPU beside the device. The "
-        f"paper's B, ML and MG are the baseline and the two collapses. {CHARTS}",
+        "Milliseconds without transfers; the steps are those of the median run. Multistep (Slota, Rajamanickam, "
+        "Madduri 2014) by balance, the default method, and a depth-first search by one thread of the CPU beside the "
+        f"device. The paper's B, ML and MG are the baseline and the two collapses. {CHARTS}",
         strong.by_step(study),
     ]
     return "\n\n".join(sections) + "\n"

@@ -50,3 +50,19 @@ def test_output_files(graph, tmp_path, capsys):
 def test_a_method_of_the_other_connection_is_refused(graph, capsys):
     assert main(["components", str(graph), "--method", "signatures", *CPU]) == 2
     assert "method must be one of auto" in capsys.readouterr().err
+
+
+def test_steps_of_multistep_can_be_left_out(graph, capsys):
+    steps = ["--no-trim", "--no-search", "--cutoff", "0", "--balance", "baseline"]
+    command = ["components", str(graph), "--connection", "strong", "--method", "multistep", "--json", *CPU]
+    assert main([*command, *steps]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["components"] == 3 and "colours" in told["seconds"]
+    assert not {"trim", "search"} & told["seconds"].keys()
+    assert main(command) == 0
+    assert {"trim", "finish"} <= json.loads(capsys.readouterr().out)["seconds"].keys()
+
+
+def test_a_step_of_another_method_is_refused(graph, capsys):
+    assert main(["components", str(graph), "--connection", "strong", "--cutoff", "5", *CPU]) == 2
+    assert "cutoff" in capsys.readouterr().err
