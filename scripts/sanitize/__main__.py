@@ -55,7 +55,7 @@ SHOWN = 8  # number of kinds of reports shown per step
 # Kernels that only run on a CPU, for results needed there.
 HOST_ONLY = frozenset({
     "count_sides_out", "list_sides_out", "find_neighbours", "find_closing_edge", "measure_shapes",
-    "invert_order", "link_neighbours",
+    "invert_order", "link_neighbours", "level_in_sequence", "search_in_sequence", "unite_in_sequence",
 })  # fmt: skip
 
 

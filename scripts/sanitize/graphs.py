@@ -8,18 +8,22 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import static_graph
-from dmr.memory import Device
+from dmr.memory import Device, pack
 from scripts.sanitize.cases import Case, Family, digest
 from static_graph.components.table import METHODS
 from static_graph.engine.colours import coloured
-from static_graph.engine.loop import STRATEGIES, how
+from static_graph.engine.loop import STRATEGIES, Expansion, Frontier, how
 from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
+from static_graph.link_analysis.methods import pull
 from static_graph.link_analysis.methods.table import METHODS as PAGERANK
+from static_graph.link_analysis.options import checked_options
+from static_graph.link_analysis.state import State
 from static_graph.lists.checks import find_heads
 from static_graph.lists.kinds import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
@@ -272,6 +276,26 @@ def connected(device: Device) -> Iterator[Case]:
             return digest(*(found.labels for found in twice))
 
         yield f"{name}, {connection}, {method}", labels
+    host = next(graphs())[1]
+    for balance in STRATEGIES:
+
+        def searched(balance: str = balance) -> str:
+            found = static_graph.connected_components(
+                static_graph.upload(host, device.name),
+                connection="strong",
+                method="multistep",
+                balance=balance,
+                cutoff=0,
+            )
+            return digest(found.labels)
+
+        yield f"multistep, {balance}", searched
+
+    def condensed() -> str:
+        dag, found = static_graph.condensation(static_graph.upload(host, device.name))
+        return digest(dag.offsets, dag.targets, found.labels)
+
+    yield "condensation", condensed
 
 
 def pageranks(device: Device) -> Iterator[Case]:
@@ -289,6 +313,37 @@ def pageranks(device: Device) -> Iterator[Case]:
             return digest(found.scores)
 
         yield f"{name}, {method}{', weighted' * weighted}", run
+    host = next(graphs())[1].reversed()
+    vector = 1 + np.arange(host.nodes) % 5
+    for balance in PAGERANK["pull"].balances:
+
+        def balanced(balance: str = balance) -> str:
+            uploaded = DeviceGraph.upload(host, device)
+            return digest(static_graph.pagerank(uploaded, balance=balance, personalization=vector, iterations=3).scores)
+
+        yield f"pull, {balance}, personalization", balanced
+    for one_launch in (False, True):
+
+        def pulled(one_launch: bool = one_launch) -> str:
+            state = State(DeviceGraph.upload(host, device), checked_options(host.nodes, iterations=3), weighted=True)
+            pull.run(state, in_one_launch=one_launch)
+            return digest(state.scores.download())
+
+        yield f"pull, {'one launch' if one_launch else 'a launch per pass'}", pulled
+    small = static_graph.generate_random(90, 300, weights=9, device="cpu")
+    yield "transition matrix", lambda: digest(static_graph.transition_matrix(DeviceGraph.upload(small, device)))
+    yield "a list of nodes", lambda: digest(sums_of_some(DeviceGraph.upload(small, device)))
+
+
+def sums_of_some(graph: DeviceGraph) -> NDArray[np.uint64]:
+    """Sums of the shares that reach every third node, by the engine's kernels for lists (PageRank has none)."""
+    device = graph.device
+    state = State(graph, checked_options(graph.nodes, iterations=1), weighted=True)
+    incoming, ratios = device.zeros(graph.nodes, np.uint64), state.edge_ratios(transposed=True)
+    body = pack("Pull", **state.buffers, progress=state.progress, ratios=ratios, incoming=incoming)
+    frontier = Frontier(state.back(), np.arange(0, graph.nodes, 3, dtype=np.int32))
+    Expansion(state.back(), "pull_loop", body, frontier, how("collapse-global"), reduces=True).launch()
+    return incoming.download()
 
 
 FAMILIES: dict[str, Family] = {

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import pack
+from scripts.sanitize.graphs import sums_of_some
 from static_graph import transition_matrix
-from static_graph.engine.loop import Expansion, Frontier, how
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.link_analysis.options import checked_options
-from static_graph.link_analysis.state import State
 from tests.support.digests import digest
 from tests.support.graphs.ranked import DENSE, METHODS, units
 from tests.support.sanitizers.traversals import graphs
@@ -23,6 +20,8 @@ def pageranks(device):
         for number, method in enumerate(METHODS):
             vectors = dict.fromkeys(("personalization", "nstart") if number % 2 else (), vector)
             for weighted, precision in ((False, "fixed"), (True, "float32")):
+                if not weighted and name != "narrow":  # the graphs differ by their weights alone
+                    continue
                 scores, change = units(method, on_device, device, 3, weighted=weighted, precision=precision, **vectors)
                 yield [name, method, weighted], [digest(np.array(scores, np.uint64)), change]
     random = np.random.default_rng(4)
@@ -37,14 +36,3 @@ def pageranks(device):
             yield ["dense", method, weighted], [digest(np.array(scores, np.uint64)), change]
     yield ["dense", "matrix"], digest(transition_matrix(small))
     yield ["engine", "a list of nodes"], digest(sums_of_some(small))
-
-
-def sums_of_some(graph):
-    """Sums of the shares that reach every third node, by the engine's kernels for lists (PageRank has none)."""
-    device = graph.device
-    state = State(graph, checked_options(graph.nodes, iterations=1), weighted=True)
-    incoming, ratios = device.zeros(graph.nodes, np.uint64), state.edge_ratios(transposed=True)
-    body = pack("Pull", **state.buffers, progress=state.progress, ratios=ratios, incoming=incoming)
-    frontier = Frontier(state.back(), np.arange(0, graph.nodes, 3, dtype=np.int32))
-    Expansion(state.back(), "pull_loop", body, frontier, how("collapse-global"), reduces=True).launch()
-    return incoming.download()
