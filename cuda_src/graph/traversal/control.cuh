@@ -15,9 +15,9 @@
 #include "graph/csr.cuh"
 #include "portable/portable.cuh"
 
-constexpr int TILE = TEAM_SIZE;                         // most nodes
+constexpr int TILE = TEAM_SIZE;                             // most nodes
 constexpr int64 BUSY = TEAM_SIZE / 2, FULL = 4 * TEAM_SIZE; // edges per tile: lower limit of shrinking, and upper limit
-constexpr int LEAST_CHUNK = 2048;                       // edges of a chunk at least
+constexpr int LEAST_CHUNK = 2048;                           // edges of a chunk at least
 constexpr int CHUNK = ONE_MEMBER ? 16384 : LEAST_CHUNK;
 constexpr int OUTBOX = 2048; // nodes that a team buffers before it appends them to a list
 
