@@ -10,7 +10,6 @@ from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
 from static_graph.components.table import METHODS as COMPONENT_METHODS
-from static_graph.engine.loop import BALANCES as ENGINE_BALANCES
 from static_graph.link_analysis.methods.table import METHODS as RANKING
 from static_graph.link_analysis.methods.table import NAMES as RANKING_METHODS
 from static_graph.link_analysis.methods.table import PRECISIONS
@@ -20,7 +19,7 @@ from static_graph.lists.methods.table import FINISHES, NAMES, RULES, SPACINGS
 from static_graph.traversal.schemes.table import BALANCES, OPTIONS, balances_with
 from static_graph.trees.kinds import KINDS as TREE_KINDS
 
-RANKING_BALANCES = ("auto", *RANKING["pull"].balances)
+ENGINE_BALANCES = ("auto", *RANKING["pull"].balances)
 TREE_COLUMNS = {
     "parent": "the parent, -1 at roots",
     "subtree": "number of nodes in the subtree",
@@ -256,8 +255,8 @@ def _add_pagerank(commands: Any) -> None:
         help="follow all edges equally, also those of a graph with weights")  # fmt: skip
     add("--method", choices=RANKING_METHODS, default="auto", metavar="M",
         help=f"{', '.join(RANKING_METHODS)} (default: auto)")  # fmt: skip
-    add("--balance", choices=RANKING_BALANCES, default="auto", metavar="B",
-        help=f"for pull: {', '.join(RANKING_BALANCES)} (default: auto)")  # fmt: skip
+    add("--balance", choices=ENGINE_BALANCES, default="auto", metavar="B",
+        help=f"for pull: {', '.join(ENGINE_BALANCES)} (default: auto)")  # fmt: skip
     add("--rule", choices=RANKING_RULES, default="brin-page", metavar="R",
         help="brin-page, or report: the formula of the PageRank report (default: brin-page)")  # fmt: skip
     add("--precision", choices=PRECISIONS, default="fixed", metavar="P",
