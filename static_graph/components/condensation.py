@@ -11,13 +11,12 @@ from static_graph.components.connecting import connected_components
 from static_graph.components.results import Components
 from static_graph.errors import GraphError
 from static_graph.graph.building import find_rows, sorted_edges, unique_edges
+from static_graph.graph.checks import check_sortable
 from static_graph.graph.csr import CsrGraph, unchecked_graph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
 from static_graph.graph.gpu_modules import ROWS
 from static_graph.graph.placement import device_for
-
-MOST_EDGES = 2**31 - 1  # that can be sorted
 
 
 def condensation(
@@ -58,8 +57,7 @@ def _between(graph: DeviceGraph, device: Device, components: Components) -> CsrG
         device.launch("list_edges_between", blocks, graph.csr, numbers, count, sources, targets)
         return int(count.download()[0])
 
-    if graph.edges > MOST_EDGES:
-        raise GraphError(f"{graph.edges} edges are more than the {MOST_EDGES} that can be sorted")
+    check_sortable(graph.edges)
     edges = listed(None, None)
     sources, targets = device.empty(edges, np.uint32), device.empty(edges, np.int32)
     listed(sources, targets)

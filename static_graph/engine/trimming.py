@@ -14,10 +14,9 @@ from static_graph.common.memory_estimates import trimming_bytes
 from static_graph.engine.gpu_modules import TRIMMING
 from static_graph.engine.loop import BALANCES, Counts, Expansion, Frontier, How, how_for, run_rounds
 from static_graph.engine.repetition import run_once
-from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.graph.incoming import MOST_EDGES, incoming
+from static_graph.graph.incoming import required_incoming
 from static_graph.graph.placement import device_for, require_work, uploaded
 
 METHODS = ("complete", "simple")
@@ -60,7 +59,7 @@ def trim(
     with where.lock, where.current:
         where.prepare(*TRIMMING)
         on_device = uploaded(graph, where)
-        how = how_for(balance, on_device, _transposed(on_device))
+        how = how_for(balance, on_device, required_incoming(on_device))
         trimmed, _ = trimmed_nodes(on_device, how, complete=complete, alone=balance == "auto")
         stays: NDArray[np.bool_] = trimmed.download() == 0
         return stays
@@ -83,7 +82,7 @@ def trimmed_nodes(
     Raises:
         GraphError: the graph has 2^31 edges or more.
     """
-    back = _transposed(graph)
+    back = required_incoming(graph)
     device, nodes = graph.device, graph.nodes
     leaving, entering = device.empty(nodes, np.int32), device.empty(nodes, np.int32)
     trimmed = device.zeros(nodes, np.int32)
@@ -113,10 +112,3 @@ def trimmed_nodes(
     counts = run_rounds(frontier, expansions, trim_alone if alone else None)
     launches, seconds = counted.launches + counts.launches, counted.seconds + counts.seconds
     return trimmed, replace(counts, launches=launches, seconds=seconds)
-
-
-def _transposed(graph: DeviceGraph) -> DeviceGraph:
-    back = incoming(graph)
-    if back is None:
-        raise GraphError(f"{graph.edges} edges are more than the {MOST_EDGES} of a graph that can be trimmed")
-    return back

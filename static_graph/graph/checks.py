@@ -68,6 +68,12 @@ def checked_copy(values: Whole, dtype: Any, check: Callable[..., None], *details
     return copy
 
 
+def check_sortable(edges: int) -> None:
+    """Raises GraphError if so many edges cannot be sorted."""
+    if edges > MOST:
+        raise GraphError(f"{edges} edges are more than the {MOST} that can be sorted")
+
+
 def check_offsets(offsets: Whole, edges: int) -> None:
     """Raises GraphError unless the offsets are non-decreasing from 0 to the number of edges."""
     if len(offsets) == 0:

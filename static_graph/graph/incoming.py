@@ -7,10 +7,11 @@ import numpy as np
 from dmr.memory import DeviceArray, argsort
 from static_graph.errors import GraphError
 from static_graph.graph.building import bits_of, rows_on_device
+from static_graph.graph.checks import MOST, check_sortable
 from static_graph.graph.device_graph import WEIGHT_FIELDS, DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
 
-MOST_EDGES = 2**31 - 1  # that can be sorted
+MOST_EDGES = MOST  # that can be sorted
 
 
 def incoming(graph: DeviceGraph, weighted: bool = False) -> DeviceGraph | None:
@@ -34,6 +35,18 @@ def incoming(graph: DeviceGraph, weighted: bool = False) -> DeviceGraph | None:
         return None
     back = graph.derived("incoming", lambda: _transposed(graph))
     return graph.derived("weighted incoming", lambda: _with_weights(graph, back)) if weighted else back
+
+
+def required_incoming(graph: DeviceGraph, weighted: bool = False) -> DeviceGraph:
+    """Returns the transposed graph, as `incoming`, for algorithms that cannot do without it.
+
+    Raises:
+        GraphError: there are too many edges to sort (2^31 or more), or no weights.
+    """
+    check_sortable(graph.edges)
+    back = incoming(graph, weighted)
+    assert back is not None
+    return back
 
 
 def incoming_is_kept(graph: DeviceGraph) -> bool:

@@ -10,16 +10,15 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dmr.common.available import require_memory
 from dmr.common.clock import Clock
 from dmr.common.text import counted
 from dmr.memory import Device
 from static_graph.common.arguments import check_graph
-from static_graph.common.memory_estimates import dense_bytes, graph_bytes, pagerank_bytes
+from static_graph.common.memory_estimates import dense_bytes, pagerank_bytes
 from static_graph.common.results import computed
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph, labels_of
-from static_graph.graph.placement import device_for
+from static_graph.graph.placement import device_for, require_work
 from static_graph.link_analysis.methods.table import COMMON, METHODS, PULL_LOOP, TRANSPOSING, Method
 from static_graph.link_analysis.options import Options, by_weight, checked_method, checked_options
 from static_graph.link_analysis.results import PageRank
@@ -112,16 +111,12 @@ def pagerank(
 
 def _require_memory(graph: CsrGraph | DeviceGraph, where: Device, method: str, precision: str, weighted: bool) -> None:
     """Raises OutOfMemoryError if the work does not fit in main memory; a GPU checks its allocations itself."""
-    if not where.threads:
-        return
     entry = METHODS[method]
     need = pagerank_bytes(graph.nodes, graph.edges, weighted, entry.transposed)
     if entry.matrices:
         first = dense_bytes(graph.nodes, 4 if precision == "float32" else 8, 1)
         need += first + dense_bytes(graph.nodes, 8, entry.matrices - 1)
-    if isinstance(graph, CsrGraph):
-        need += graph_bytes(graph.nodes, graph.edges, graph.weights is not None)
-    require_memory(need, f"PageRank by {method!r} of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}")
+    require_work(graph, where, need, f"PageRank by {method!r}")
 
 
 def _rank(

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import DeviceArray, Enumeration, Packed, pack
-from static_graph.errors import GraphError
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.graph.incoming import MOST_EDGES, incoming
+from static_graph.graph.incoming import required_incoming
 from static_graph.link_analysis.options import Options
 from static_graph.link_analysis.ratios import (
     ONE_RATIO,
@@ -107,10 +106,7 @@ class State:
         Raises:
             GraphError: there are too many edges to sort.
         """
-        back = incoming(self.graph, weighted=self.weighted)
-        if back is None:
-            raise GraphError(f"{self.graph.edges} edges are more than the {MOST_EDGES} that can be sorted")
-        return back
+        return required_incoming(self.graph, weighted=self.weighted)
 
     def repeat(self, one_iteration: Callable[[], None]) -> float:
         """Makes the device repeat the launches of `one_iteration` until the end; returns the seconds."""

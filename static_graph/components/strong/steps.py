@@ -13,10 +13,9 @@ from static_graph.components.weak import hooking
 from static_graph.engine.colours import GROWTH, coloured
 from static_graph.engine.loop import Expansion, Frontier, how_for, run_rounds
 from static_graph.engine.trimming import trimmed_nodes
-from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph, unchecked_graph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.graph.incoming import MOST_EDGES, incoming
+from static_graph.graph.incoming import required_incoming
 
 
 class Decomposition:
@@ -33,9 +32,7 @@ class Decomposition:
             GraphError: the graph has 2^31 edges or more.
         """
         device, nodes = graph.device, graph.nodes
-        back = incoming(graph)
-        if back is None:
-            raise GraphError(f"{graph.edges} edges are more than the {MOST_EDGES} that can be sorted")
+        back = required_incoming(graph)
         self._graph, self._back, self._how, self._alone = graph, back, how_for(balance), balance == "auto"
         self._numbers, self._labels = device.zeros(nodes, np.int32), device.empty(nodes, np.int32)
         self._mask, self._classes = device.array(np.ones(nodes, np.uint8)), device.empty(nodes, np.int32)

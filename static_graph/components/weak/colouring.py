@@ -6,9 +6,8 @@ from static_graph.components.outcome import Outcome
 from static_graph.components.strong.pivots import label_by_smallest
 from static_graph.engine.colours import GROWTH, coloured
 from static_graph.engine.loop import how_for
-from static_graph.errors import GraphError
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.graph.incoming import MOST_EDGES, incoming
+from static_graph.graph.incoming import required_incoming
 
 
 def run(graph: DeviceGraph, *, balance: str) -> Outcome:
@@ -21,9 +20,7 @@ def run(graph: DeviceGraph, *, balance: str) -> Outcome:
     Raises:
         GraphError: the graph has 2^31 edges or more.
     """
-    back = incoming(graph)
-    if back is None:
-        raise GraphError(f"{graph.edges} edges are more than the {MOST_EDGES} that can be sorted")
+    back = required_incoming(graph)
     growth = GROWTH if balance == "auto" else None
     colours, counts = coloured(graph, how_for(balance, graph, back), growth=growth, back=back)
     label_by_smallest(colours)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dmr.memory import DeviceArray, constant, sort_pairs
-from static_graph.errors import GraphError
 from static_graph.graph.building import bits_of, find_rows
+from static_graph.graph.checks import check_sortable
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
-from static_graph.graph.incoming import MOST_EDGES
 from static_graph.link_analysis.methods.pull import cut
 from static_graph.link_analysis.methods.push import leave_nodes
 from static_graph.link_analysis.state import State
@@ -25,8 +24,7 @@ def run(state: State) -> float:
         GraphError: there are too many edges to sort.
     """
     device, graph = state.device, state.graph
-    if graph.edges > MOST_EDGES:
-        raise GraphError(f"{graph.edges} edges are more than the {MOST_EDGES} that can be sorted")
+    check_sortable(graph.edges)
     places, targets, *chunks = graph.derived("bins of edges", lambda: _bins(graph))
     placed, incoming = device.empty(graph.edges, np.uint64), device.zeros(graph.nodes, np.uint64)
     ratios = state.edge_ratios(transposed=False)

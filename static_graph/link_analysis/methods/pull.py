@@ -13,7 +13,7 @@ from static_graph.graph.device_graph import DeviceGraph
 from static_graph.link_analysis.state import RankEntry, State
 
 TILE = constant("RANK_TILE")  # nodes and edges
-TEAMS_PER_PROCESSOR = 4  # resident per multiprocessor: the bound of HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
+TEAMS_PER_PROCESSOR = constant("HIGH_OCCUPANCY_COOPERATIVE_TEAMS")  # resident per multiprocessor
 MOST_TEAMS = 4096  # most teams in one launch of all iterations, if they fit on the device
 SHORTEST_TILE = constant("TEAM_SIZE")  # on a GPU: a barrier among more teams takes longer than the edges
 
