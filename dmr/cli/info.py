@@ -29,7 +29,7 @@ def run(arguments: Arguments, console: Console) -> int:
         return 0
     quality = measure(found, bound=arguments.min_angle)
     if arguments.json:
-        console.emit_json({"file": str(arguments.mesh), **quality.to_json(), "names": found.names})
+        console.emit_json({"file": str(arguments.mesh), **quality.to_json(), **named(found.names)})
         return 0
     console.emit(str(arguments.mesh), "1")
     for line in aligned([*counts(quality), *name_rows(found.names)], left=(0, 1)):
@@ -67,9 +67,13 @@ def counts(quality: Quality) -> list[list[str]]:
 
 def name_rows(names: Names) -> list[list[str]]:
     """Rows of the names of regions and of markers, if there are any: "1 steel, 2 air"."""
-    return [
-        [kind, ", ".join(f"{number} {name}" for number, name in named.items())] for kind, named in names.items() if named
-    ]
+    lists = {kind: ", ".join(f"{number} {name}" for number, name in names[kind].items()) for kind in names}
+    return [[kind, text] for kind, text in lists.items() if text]
+
+
+def named(names: Names) -> dict[str, Names]:
+    """The entry of names in JSON, if there are any."""
+    return {"names": names} if any(names.values()) else {}
 
 
 def statistics(quality: Quality) -> list[list[str]]:
@@ -119,7 +123,7 @@ def _describe_outline(outline: Pslg, arguments: Arguments, console: Console) -> 
     }
     box = bounding_box(outline.vertices)
     if arguments.json:
-        console.emit_json({"file": str(arguments.mesh), **numbers, "bounds": box, "names": outline.names})
+        console.emit_json({"file": str(arguments.mesh), **numbers, "bounds": box, **named(outline.names)})
         return
     console.emit(str(arguments.mesh), "1")
     rows = [[name, f"{count:,}"] for name, count in numbers.items()]

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import shortened
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, freeze, frozen
 from dmr.common.number_arrays import given_array, real_array
-from dmr.errors import InvalidMeshError, WrongTypeError
+from dmr.errors import InvalidMeshError
 from dmr.mesh.names import Names, checked_names, no_names
 
 Float = NDArray[np.float64]
@@ -249,51 +248,24 @@ class Mesh(HoldsFrozen):
 
     @classmethod
     def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
-        """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...)."""
+        """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...).
 
-        if not isinstance(data, Mapping):
-            raise WrongTypeError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
+        Lists and arrays in any shape that `triangle.triangulate` takes or returns; `neighbors` and `edges` are not
+        used.
 
-        def entry(name: str) -> NDArray[Any] | None:
-            try:
-                return given_array(data[name]) if name in data else None
-            except ValueError as error:
-                raise InvalidMeshError(f"{name} must be a table of numbers ({error})") from None
+        Raises:
+            WrongTypeError: `data` is no dictionary.
+            InvalidMeshError: it has an entry that the package does not know, lacks one, or has a wrong shape.
+        """
+        from dmr.mesh.triangle_dictionaries import mesh_fields
 
-        def column(name: str) -> NDArray[Any] | None:
-            found = entry(name)
-            return None if found is None else found.reshape(-1)
-
-        vertices, triangles, segments = entry("vertices"), entry("triangles"), entry("segments")
-        if vertices is None or triangles is None:
-            raise InvalidMeshError("the dictionary holds no vertices, or no triangles")
-        return cls(
-            vertices,
-            triangles[:, :3] if triangles.ndim == 2 else triangles,
-            segments=np.empty((0, 2), np.int32) if segments is None else segments,
-            segment_markers=None if segments is None else column("segment_markers"),
-            vertex_markers=column("vertex_markers"),
-            vertex_attributes=entry("vertex_attributes"),
-            triangle_attributes=entry("triangle_attributes"),
-            area_bounds=column("triangle_max_area"),
-        )
+        return cls(**mesh_fields(data))  # type: ignore[arg-type]
 
     def to_triangle(self) -> dict[str, NDArray[Any]]:
         """Returns the dictionary that the `triangle` package takes, with copies in its order and dtypes."""
-        data: dict[str, NDArray[Any]] = {"vertices": self.vertices.copy(), "triangles": self.triangles.copy()}
-        if len(self.segments):
-            assert self.segment_markers is not None
-            data["segments"] = self.segments.copy()
-            data["segment_markers"] = self.segment_markers.reshape(-1, 1).copy()
-        if self.vertex_markers is not None:
-            data["vertex_markers"] = self.vertex_markers.reshape(-1, 1).copy()
-        if self.vertex_attributes is not None and self.vertex_attributes.shape[1]:
-            data["vertex_attributes"] = self.vertex_attributes.copy()
-        if self.triangle_attributes is not None and self.triangle_attributes.shape[1]:
-            data["triangle_attributes"] = self.triangle_attributes.copy()
-        if self.area_bounds is not None:
-            data["triangle_max_area"] = self.area_bounds.reshape(-1, 1).copy()
-        return data
+        from dmr.mesh.triangle_dictionaries import mesh_dictionary
+
+        return mesh_dictionary(self)
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.segments)} segments)"
@@ -342,6 +314,26 @@ class Pslg(HoldsFrozen):
         }
         freeze(self, checked)
         object.__setattr__(self, "names", checked_names(self.names))
+
+    @classmethod
+    def from_triangle(cls, data: Mapping[str, Any]) -> Pslg:
+        """Makes a graph from a dictionary of the `triangle` package (vertices, segments, holes, regions, ...).
+
+        Lists and arrays in any shape that `triangle.triangulate` takes. Without segments the graph has vertices only,
+        whose convex hull is the domain. Triangles are not used (`Mesh.from_triangle`).
+
+        Raises:
+            WrongTypeError, InvalidMeshError: as for `Mesh.from_triangle`.
+        """
+        from dmr.mesh.triangle_dictionaries import pslg_fields
+
+        return cls(**pslg_fields(data))  # type: ignore[arg-type]
+
+    def to_triangle(self) -> dict[str, NDArray[Any]]:
+        """Returns the dictionary that the `triangle` package takes, with copies in its order and dtypes."""
+        from dmr.mesh.triangle_dictionaries import pslg_dictionary
+
+        return pslg_dictionary(self)
 
     def __repr__(self) -> str:
         return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"
