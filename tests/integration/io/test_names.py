@@ -208,6 +208,14 @@ def test_scikit_fem_finds_regions_and_boundaries(suffix: str, order: int, tmp_pa
         assert np.ptp(ends[1 - axis]) == pytest.approx(2 - axis if axis == 0 else 2, abs=1 if axis == 0 else 0)
 
 
+def test_names_of_meshes_converted_for_scikit_fem() -> None:
+    optional("skfem")
+    mesh = PLATE.to_skfem()
+    assert set(mesh.subdomains) == {"steel", "ölfilm 1"}
+    assert set(mesh.boundaries) == {"inlet", "outlet", "steel", "boundary_4", "boundary_6"}
+    assert len(mesh.boundaries["outlet"]) == (PLATE.segment_markers == 2).sum()
+
+
 @pytest.mark.parametrize("suffix", [".msh", ".vtu", ".xdmf"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_meshio_finds_the_names(suffix: str, order: int, tmp_path: Path) -> None:
