@@ -164,8 +164,8 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "areas of the mesh", lambda: refined(bounded, device)
     attributed = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=mesh.vertices @ [[1.0, 2, 3], [4, 5, 6]])
     yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
-    yield "a length", lambda: refined(mesh, device, size=0.1)
-    yield "lengths by a function", lambda: refined(mesh, device, size=finer_to_the_left, keep_segments="boundary")
+    yield "a length", lambda: refined(mesh, device, max_edge=0.1)
+    yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
 
 
 def outlines(device: Device) -> Iterator[Case]:
@@ -224,7 +224,7 @@ def predicates(device: Device) -> Iterator[Case]:
 def locations(device: Device) -> Iterator[Case]:
     """Point location, interpolation of every order, and places outside the mesh, also among triangles without area."""
     plate = dmr.generate("plate", 150, seed=5)
-    flat = dmr.Mesh([[0, 0], [2, 0], [1, 0], [1, 1]], [[0, 1, 2], [1, 0, 3]])
+    flat = dmr.Mesh(np.array([[0.0, 0], [2, 0], [1, 0], [1, 1]]), np.array([[0, 1, 2], [1, 0, 3]], np.int32))
     for name, mesh in {"plate": plate, "a flat triangle": flat}.items():
         low, high = mesh.vertices.min(axis=0) - 1, mesh.vertices.max(axis=0) + 1
         points = np.concatenate([mesh.vertices, np.random.default_rng(1).uniform(low, high, (SORTED_FROM, 2))])

@@ -24,7 +24,7 @@ ORDER = {
         ("sizing", "triangle"),
         ("triangulation",),
         ("domains",),
-        ("io",),
+        ("io", "meshing"),
         ("refinement", "validation", "viewing"),
         ("",),
         ("cli",),
