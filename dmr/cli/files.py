@@ -81,8 +81,8 @@ def read_mesh(path: str, purpose: str) -> Mesh:
     return found
 
 
-def read_size(size: str | None) -> SizeField | float | None:
-    """Reads the value of --size: a length, or the sizes in a file. An existing file takes precedence over a number.
+def read_size(size: str | None, name: str) -> SizeField | float | None:
+    """Reads an option: a length, or the name of a file with sizes. An existing file takes precedence over a number.
 
     Raises:
         OptionError: the length is not above 0. FileError: as `read_size_field`.
@@ -95,7 +95,7 @@ def read_size(size: str | None) -> SizeField | float | None:
         length = None
     if length is None:
         return read_size_field(size)
-    as_function(length)
+    as_function(length, name)
     return length
 
 

@@ -6,8 +6,8 @@ import time
 from dataclasses import replace
 
 from dmr.memory import Device, open_device
-from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh, Pslg
+from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.refinement.options import CHILD_LAUNCHES, Progress, RefineOptions, check_run
 from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.time_limit import TimeLimit
@@ -24,11 +24,11 @@ TOO_FEW_FOR_A_GPU = 1024
 
 
 def refine(
-    mesh: Mesh | Pslg,
+    mesh: MeshLike,
     *,
     min_angle: float = 30.0,
     max_area: float | None = None,
-    size: Size | float | None = None,
+    max_edge: Size | float | None = None,
     steiner: str = "petal",
     conforming: bool = False,
     keep_segments: str = "none",
@@ -53,15 +53,16 @@ def refine(
     marking, the same input and options give the same bits on every device and with any number of threads.
 
     Args:
-        mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a planar
-            straight-line graph, which is triangulated first.
+        mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a domain, which is
+            triangulated first: a planar straight-line graph, points, a pair of points and segments, or a geometry, as
+            for `triangulate`. A dictionary of the `triangle` package may be either.
         min_angle: lower bound on the angles in degrees, below 60; 0 for no bound. Above 33 (30 with `conforming`)
             nothing guarantees that the run ends before its limits.
         max_area: upper bound on the area of a triangle, above 0, in squared units of the coordinates; None for no
-            bound. The smallest of `max_area`, the mesh's own `area_bounds` and `size` applies everywhere.
-        size: upper bound on the longest edge of a triangle, in units of the coordinates: a number above 0; or a bound
-            that depends on the triangle's centroid, as a `SizeField` or a function of (n, 2) points that returns (n,)
-            lengths and is called once per round. None for no bound.
+            bound. The smallest of `max_area`, the mesh's own `area_bounds` and `max_edge` applies everywhere.
+        max_edge: upper bound on the longest edge of a triangle, in units of the coordinates: a number above 0; or a
+            bound that depends on the triangle's centroid, as a `SizeField` or a function of (n, 2) points that returns
+            (n,) lengths and is called once per round. None for no bound.
         steiner: where points are placed: "petal" (the off-center, or another place beside it that leaves fewer skinny
             triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
         conforming: every triangle stays Delaunay, not only constrained Delaunay: segments are split if their diametral
@@ -81,8 +82,8 @@ def refine(
             the one that made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a
             GPU). It affects only the speed.
         loop: what drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and
-            balance, and without size, progress callback or profile; "auto" takes the device if possible. The mesh is
-            the same.
+            balance, and without max_edge, progress callback or profile; "auto" takes the device if possible. The
+            mesh is the same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
@@ -106,13 +107,13 @@ def refine(
     Raises:
         OptionError: an option that cannot be used, at all or on this device; bounds on areas that need more triangles
             than a mesh can have (unless `max_steiner` is given, which would end the run).
-        WrongTypeError: `mesh` is neither a Mesh nor a Pslg.
+        WrongTypeError: `mesh` is none of these.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
         DeviceUnavailableError: the requested device is not available.
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
-    check_kind(mesh, Mesh, Pslg, indices=isinstance(mesh, Pslg))  # the device checks those of a mesh
+    mesh, convex_hull = as_mesh_or_domain(mesh, "mesh", convex_hull=convex_hull)
     options = RefineOptions(
         min_angle=min_angle,
         max_area=max_area,
@@ -126,23 +127,27 @@ def refine(
         loop=loop,
         strict=strict,
     )
-    size = as_function(size)
+    max_edge = as_function(max_edge, "max_edge")
     profile = check_run(device, progress, profile=profile)
-    options.check_loop(size=size is not None, progress=progress is not None, profile=profile)
+    options.check_loop(max_edge=max_edge is not None, progress=progress is not None, profile=profile)
     time_limit = TimeLimit(options.max_seconds)
-    opened = choose_device(mesh, options, size, device, threads)
+    opened = choose_device(mesh, options, max_edge, device, threads)
     notes: list[str] = []
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
-        opened = choose_device(mesh, options, size, device, threads)  # crossings may have added many triangles
+        opened = choose_device(mesh, options, max_edge, device, threads)  # crossings may have added many triangles
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run
         check_demand(mesh, options.max_area)
     asked = progress is not None and len(mesh.triangles) > TINY_MESH  # runs with further recipes do not report it
-    by_host = options.loop == "host" or options.needs_host(size=size is not None, progress=asked, profile=profile)
+    by_host = options.loop == "host" or options.needs_host(
+        max_edge=max_edge is not None, progress=asked, profile=profile
+    )
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
-    settings = RunSettings(options=options, size=size, time_limit=time_limit, progress=progress, profile=profile)
+    settings = RunSettings(
+        options=options, max_edge=max_edge, time_limit=time_limit, progress=progress, profile=profile
+    )
     with opened.lock, opened.current:
         result = run(mesh, opened, settings)
         if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
@@ -157,21 +162,21 @@ def refine(
 
 
 def choose_device(
-    mesh: Mesh | Pslg, options: RefineOptions, size: Size | float | None, device: str, threads: int | None
+    mesh: Mesh | Pslg, options: RefineOptions, max_edge: Size | float | None, device: str, threads: int | None
 ) -> Device:
     """Opens the device to refine a mesh on; arguments and errors are those of `refine`."""
-    if device == "auto" and _is_tiny(mesh, options, size):
+    if device == "auto" and _is_tiny(mesh, options, max_edge):
         device, threads = "cpu", 1 if threads is None else threads
     opened = open_device(device, threads)
     options.check_device(opened.name, launches_children=opened.launches_children)
     return opened
 
 
-def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, size: Size | float | None) -> bool:
+def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, max_edge: Size | float | None) -> bool:
     """Whether there is too little work for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
         triangles, bounded = len(mesh.triangles), mesh.area_bounds is not None
     else:
         triangles, bounded = 2 * len(mesh.vertices), bool((mesh.regions[:, 3] > 0).any())
-    bounded = bounded or options.max_area is not None or size is not None or options.min_angle > 30
+    bounded = bounded or options.max_area is not None or max_edge is not None or options.min_angle > 30
     return triangles <= TOO_FEW_FOR_A_GPU and not bounded and options.balance not in CHILD_LAUNCHES

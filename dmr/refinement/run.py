@@ -12,7 +12,7 @@
 
 The host decides the number of rounds and the memory; only kernels process triangles. With the default options the
 device, GPU or CPU, runs the rounds by itself, and calls the host when a round lacks memory (rounds/handover). The host
-drives the rounds if something needs it between them: another marking, a size function, a progress callback or a
+drives the rounds if something needs it between them: another marking, a bound on edges, a progress callback or a
 profile. The host processes no triangles: `Refinement.host_processed` counts the triangle records that reach it during
 the rounds.
 """
@@ -62,14 +62,14 @@ class RunSettings:
     """Settings of one run.
 
     Attributes:
-        options: the options of `dmr.refine`; size: the bound on the longest edge, as a function of places.
+        options: the options of `dmr.refine`; max_edge: the bound on the longest edge, as a function of places.
         limits: the thresholds of another recipe than the usual one.
         time_limit: the limit on seconds, which counts from the call of the user.
         progress: called after each round; quiet: whether warnings are not logged; profile: whether phases are timed.
     """
 
     options: RefineOptions
-    size: Size | None = None
+    max_edge: Size | None = None
     limits: Thresholds | None = None
     time_limit: TimeLimit = field(default_factory=lambda: TimeLimit(None))
     progress: Progress | None = None
@@ -124,12 +124,18 @@ def _warnings(options: RefineOptions) -> Iterator[str]:
 
 def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock) -> Work:
     """Collects the data and settings of the rounds of the last stage."""
-    device, options, sized, space = state.device, settings.options, settings.size is not None, Workspace(state.device)
+    device, options, sized, space = (
+        state.device,
+        settings.options,
+        settings.max_edge is not None,
+        Workspace(state.device),
+    )
     limits = thresholds(options) if settings.limits is None else settings.limits
+    sized = settings.max_edge is not None
     points = default_budget(mesh, options, sized=sized) if options.max_steiner is None else options.max_steiner
     return Work(
         limits=limits,
-        quality=QualityCheck(state, space, limits, settings.size, counts_shares=settings.profile),
+        quality=QualityCheck(state, space, limits, settings.max_edge, counts_shares=settings.profile),
         state=state,
         space=space,
         bad=BadTriangles(state, space),
@@ -158,7 +164,7 @@ def _make_delaunay(work: Work, *, strict: bool) -> None:
 
 def _run_stages(work: Work, settings: RunSettings) -> Ending:
     options = settings.options
-    needs_host = options.needs_host(size=settings.size is not None, profile=settings.profile)
+    needs_host = options.needs_host(max_edge=settings.max_edge is not None, profile=settings.profile)
     stages = Stages(
         work,
         time_limit=settings.time_limit,

@@ -1,9 +1,9 @@
 """Sizing functions: local bounds on edge lengths from a background mesh or grid, or from a user's function.
 
     field = dmr.SizeField(mesh, sizes)              # one size per vertex, or per triangle, of any mesh
-    fine = dmr.refine(domain, size=field)           # no edge of a triangle longer than the size at its centroid
-    fine = dmr.refine(domain, size=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
-    fine = dmr.refine(domain, size=0.1)             # the same everywhere
+    fine = dmr.refine(domain, max_edge=field)        # no edge of a triangle longer than the size at its centroid
+    fine = dmr.refine(domain, max_edge=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
+    fine = dmr.refine(domain, max_edge=0.1)         # the same everywhere
 
 Only +, -, *, / and square roots are used, for each point separately and in a fixed order: a field gives bitwise
 identical results on every machine.
@@ -139,8 +139,8 @@ class SizeField(HoldsFrozen):
         return f"SizeField({self._support}, sizes {self.values.min():g} to {self.values.max():g})"
 
 
-def as_function(size: Size | float | None) -> Size | None:
-    """Converts a size argument to a function for `evaluate`; a number is the size everywhere.
+def as_function(size: Size | float | None, name: str = "size") -> Size | None:
+    """Converts the option `name` to a function for `evaluate`; a number is the size everywhere.
 
     Raises:
         OptionError: `size` is neither a function nor a finite number > 0.
@@ -148,14 +148,14 @@ def as_function(size: Size | float | None) -> Size | None:
     if size is None or callable(size):
         return size
     if isinstance(size, bool) or not isinstance(size, Real):
-        raise OptionError(f"size must be a number, a function of points or a SizeField, not {type(size).__name__}")
-    length = real_option("size", size)
+        raise OptionError(f"{name} must be a number, a function of points or a SizeField, not {type(size).__name__}")
+    length = real_option(name, size)
     if not (np.isfinite(length) and length > 0):
-        raise OptionError(f"size must be a finite number above 0, not {length:g}")
+        raise OptionError(f"{name} must be a finite number above 0, not {length:g}")
     return lambda points: length
 
 
-def evaluate(size: Size, points: Float) -> Float:
+def evaluate(size: Size, points: Float, name: str = "size") -> Float:
     """Evaluates `size` at `points` and checks the result; refinement calls it once per round.
 
     Args:
@@ -171,18 +171,18 @@ def evaluate(size: Size, points: Float) -> Float:
             value.
     """
     if not callable(size):
-        raise OptionError(f"size must be a function of points or a SizeField, not {type(size).__name__}")
+        raise OptionError(f"{name} must be a function of points or a SizeField, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
-    sizes = _numbers(size(frozen(points)), "what size returns")
+    sizes = _numbers(size(frozen(points)), f"what {name} returns")
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)
     if sizes.shape != (len(points),):
-        raise OptionError(f"size must return one number for each of {len(points)} points, not shape {sizes.shape}")
+        raise OptionError(f"{name} must return one number for each of {len(points)} points, not shape {sizes.shape}")
     wrong = np.flatnonzero(~(sizes > 0))
     if wrong.size:
         k = int(wrong[0])
-        raise OptionError(f"size is {sizes[k]:g} at {_text(points[k])}: sizes must be above 0")
+        raise OptionError(f"{name} is {sizes[k]:g} at {_text(points[k])}: sizes must be above 0")
     return sizes
 
 

@@ -126,6 +126,7 @@ Call = tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]
 CALLS: dict[str, Call] = {
     "Mesh": (and_use, MESH_FIELDS, ()),
     "Mesh.from_triangle": (dmr.Mesh.from_triangle, {"data": {"vertices": POINTS, "triangles": CORNERS}}, ()),
+    "Pslg.from_triangle": (dmr.Pslg.from_triangle, {"data": {"vertices": POINTS}}, ()),
     "Mesh.from_triangle, an entry": (
         lambda **data: dmr.Mesh.from_triangle(data),
         {
@@ -154,9 +155,9 @@ CALLS: dict[str, Call] = {
     "read": (dmr.read, {"path": "none.ele", "companions": (), "threads": 1}, ()),
     "refine": (refine, {"mesh": MESH, **ORDINARY, **SMALL}, FIXED),
     "refine a graph": (refine, {"mesh": PSLG, **ORDINARY, **SMALL}, FIXED),
-    "refine, size": (refine, {"mesh": MESH, "size": 0.5, **SMALL}, (*FIXED, "mesh")),
+    "refine, max_edge": (refine, {"mesh": MESH, "max_edge": 0.5, **SMALL}, (*FIXED, "mesh")),
     "refine, what size returns": (
-        lambda value: dmr.refine(MESH, size=lambda points: value, **SMALL),
+        lambda value: dmr.refine(MESH, max_edge=lambda points: value, **SMALL),
         {"value": 0.5},
         (),
     ),
@@ -175,12 +176,12 @@ CALLS: dict[str, Call] = {
     "SecondOrder.with_midpoints": (dmr.second_order(MESH).with_midpoints, {"segments": np.array([[0, 1]])}, ()),
     "triangulate": (
         dmr.triangulate,
-        {"pslg": PSLG, "on_conflict": "resolve", "convex_hull": False, "mesher": "dmr"},
+        {"domain": PSLG, "on_conflict": "resolve", "convex_hull": False, "mesher": "dmr"},
         (),
     ),
     "validate, what it is checked against": (
         dmr.validate,
-        {"mesh": MESH, "size": 1.0, "unrefined": {"budget": [0]}, "threads": 1},
+        {"mesh": MESH, "max_edge": 1.0, "unrefined": {"budget": [0]}, "threads": 1},
         (),
     ),
     "validate, unrefined triangles": (
@@ -189,7 +190,7 @@ CALLS: dict[str, Call] = {
         (),
     ),
     "validate, what size returns": (
-        lambda value: dmr.validate(MESH, size=lambda points: value),
+        lambda value: dmr.validate(MESH, max_edge=lambda points: value),
         {"value": np.ones(4)},
         (),
     ),
@@ -396,6 +397,6 @@ def test_exceptions_of_callbacks_pass_through() -> None:
     def fail(*_: object) -> None:
         raise CallbackError
 
-    for options in ({"size": fail}, {"progress": fail}):
+    for options in ({"max_edge": fail}, {"progress": fail}):
         with pytest.raises(CallbackError):
             dmr.refine(MESH, max_area=0.01, **options, **SMALL)

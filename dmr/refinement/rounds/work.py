@@ -58,7 +58,7 @@ class Work:
         return self.budget.limit - self.statistics.inserted
 
     def with_limits(self, limits: Thresholds, *, sized: bool = True) -> Work:
-        """Returns the work of a stage with other limits, and with the size function only if `sized`."""
+        """Returns the work of a stage with other limits, and with the bound on edges only if `sized`."""
         return replace(self, limits=limits, quality=self.quality.with_limits(limits, sized=sized))
 
     def check_all(self) -> None:

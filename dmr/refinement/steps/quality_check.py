@@ -29,23 +29,23 @@ class QualityCheck:
     """
 
     def __init__(
-        self, state: DeviceMesh, space: Workspace, limits: Thresholds, size: Size | None, *, counts_shares: bool
+        self, state: DeviceMesh, space: Workspace, limits: Thresholds, max_edge: Size | None, *, counts_shares: bool
     ) -> None:
-        self._state, self._space, self._limits, self._size = state, space, limits, size
+        self._state, self._space, self._limits, self._max_edge = state, space, limits, max_edge
         self._counts_shares = counts_shares
         self.device = state.device
         self.counters = self.device.zeros(len(COUNTERS), np.int64)
 
     @property
     def by_itself(self) -> bool:
-        """Whether each triangle can be checked alone: no size function, and no counts of how checks are distributed."""
-        return self._size is None and not self._counts_shares
+        """Whether each triangle can be checked alone: no bound on edges, and no counts of shares."""
+        return self._max_edge is None and not self._counts_shares
 
     def with_limits(self, limits: Thresholds, *, sized: bool = True) -> QualityCheck:
         """Returns the same check with other thresholds, and with sizes only if `sized`; the counters are shared."""
         other = copy(self)
         other._limits = limits
-        other._size = self._size if sized else None
+        other._max_edge = self._max_edge if sized else None
         return other
 
     def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:
@@ -64,12 +64,12 @@ class QualityCheck:
 
     def _sizes(self, slots: DeviceArray, count: Number) -> DeviceArray | None:
         """Returns the bound on the longest edge of each listed triangle; calls the user's function once for all."""
-        if self._size is None:
+        if self._max_edge is None:
             return None
         assert isinstance(count, int)  # the host calls the function, so it drives the rounds
         centroids = self._space.array("centroids", count, POINT)
         self.device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)
         places = centroids[:count].download().view(np.float64).reshape(-1, 2)
         with self.device.set_aside():
-            sizes = evaluate(self._size, places)
+            sizes = evaluate(self._max_edge, places, "max_edge")
         return self.device.array(sizes)
