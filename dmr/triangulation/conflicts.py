@@ -1,6 +1,7 @@
 """Describes the conflicts among the vertices and segments of a PSLG.
 
-The native code finds the conflicts and resolves them (`serial/segments.hpp`); here they are counted and described, or refused.
+The native code finds the conflicts and resolves them (`serial/segments.hpp`); here they are counted and described, or
+refused.
 """
 
 from __future__ import annotations
