@@ -158,7 +158,7 @@ def refine(
 
             result = smallest(options, result, refine_by)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
-    return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
+    return replace(result, warnings=(*notes, *result.warnings), seconds=spent, input_mesh=mesh)
 
 
 def choose_device(
