@@ -102,8 +102,8 @@ ERRORS = {
     ],
     2: [
         ("rank list.txt -o a.txt", "results are written as .npy"),
-        ("rank list.txt --packing 64", "packing is no option of method = 'auto'"),
-        ("rank list.txt --method fast", "invalid choice: 'fast'"),
+        ("rank list.txt --packing 64", "--packing is no option of --method = 'auto'"),
+        ("rank list.txt --method fast", "'fast' is not one of"),
         ("rank list.txt --splitters few", "'few' is not a whole number"),
         ("tree list.txt --nodes 2", "nodes are for edges"),
     ],
