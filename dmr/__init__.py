@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
     from dmr.refinement import refine
+    from dmr.refinement.adaptation import adapt, outline
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
     from dmr.validation.checker import Report, validate
@@ -42,10 +43,12 @@ _HOMES = {
     "SizeField": "dmr.sizing",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
+    "adapt": "dmr.refinement.adaptation",
     "generate": "dmr.domains.generation",
     "interpolate": "dmr.location",
     "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
+    "outline": "dmr.refinement.adaptation",
     "read": "dmr.io",
     "refine": "dmr.refinement",
     "triangulate": "dmr.meshing.plain",
@@ -73,6 +76,7 @@ __all__ = [
     "SizeField",
     "Voronoi",
     "__version__",
+    "adapt",
     "domains",
     "errors",
     "generate",
@@ -81,6 +85,7 @@ __all__ = [
     "locate",
     "measure",
     "memory",
+    "outline",
     "read",
     "refine",
     "second_order",
