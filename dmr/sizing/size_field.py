@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.arguments import real_option, shortened
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.common.number_arrays import real_array
+from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.statistics import unique_edges
@@ -148,10 +149,12 @@ def as_function(size: Size | float | None, name: str = "size") -> Size | None:
     if size is None or callable(size):
         return size
     if isinstance(size, bool) or not isinstance(size, Real):
-        raise OptionError(f"{name} must be a number, a function of points or a SizeField, not {type(size).__name__}")
+        raise OptionError(
+            f"{option(name)} must be a number, a function of points or a SizeField, not {type(size).__name__}"
+        )
     length = real_option(name, size)
     if not (np.isfinite(length) and length > 0):
-        raise OptionError(f"{name} must be a finite number above 0, not {length:g}")
+        raise OptionError(f"{option(name)} must be a finite number above 0, not {length:g}")
     return lambda points: length
 
 
@@ -171,18 +174,20 @@ def evaluate(size: Size, points: Float, name: str = "size") -> Float:
             value.
     """
     if not callable(size):
-        raise OptionError(f"{name} must be a function of points or a SizeField, not {type(size).__name__}")
+        raise OptionError(f"{option(name)} must be a function of points or a SizeField, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
     sizes = _numbers(size(frozen(points)), f"what {name} returns")
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)
     if sizes.shape != (len(points),):
-        raise OptionError(f"{name} must return one number for each of {len(points)} points, not shape {sizes.shape}")
+        raise OptionError(
+            f"{option(name)} must return one number for each of {len(points)} points, not shape {sizes.shape}"
+        )
     wrong = np.flatnonzero(~(sizes > 0))
     if wrong.size:
         k = int(wrong[0])
-        raise OptionError(f"{name} is {sizes[k]:g} at {_text(points[k])}: sizes must be above 0")
+        raise OptionError(f"{option(name)} is {sizes[k]:g} at {_text(points[k])}: sizes must be above 0")
     return sizes
 
 
