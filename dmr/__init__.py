@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dmr.mesh.types import Mesh, Pslg
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
+    from dmr.meshing.point_sets import Delaunay, delaunay
     from dmr.refinement import refine
     from dmr.refinement.adaptation import adapt, outline
     from dmr.refinement.results import Refinement
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
+    "Delaunay": "dmr.meshing.point_sets",
     "DmrError": "dmr.errors",
     "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
@@ -44,6 +46,7 @@ _HOMES = {
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
     "adapt": "dmr.refinement.adaptation",
+    "delaunay": "dmr.meshing.point_sets",
     "generate": "dmr.domains.generation",
     "interpolate": "dmr.location",
     "locate": "dmr.location",
@@ -66,6 +69,7 @@ _MODULES = ("domains", "errors", "io", "memory")
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "Delaunay",
     "DmrError",
     "Locator",
     "Mesh",
@@ -77,6 +81,7 @@ __all__ = [
     "Voronoi",
     "__version__",
     "adapt",
+    "delaunay",
     "domains",
     "errors",
     "generate",

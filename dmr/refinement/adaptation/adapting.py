@@ -14,7 +14,7 @@ from dmr.location.parents import find_parents
 from dmr.memory import open_device
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.provenance import record_refinement
-from dmr.mesh.types import Float, Mesh, Pslg
+from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement import refine
 from dmr.refinement.adaptation.outlines import outline as outline_of
 from dmr.refinement.results import Refinement
@@ -61,7 +61,7 @@ def adapt(
     for name in NOT_OPTIONS:
         if name in options:
             raise OptionError(f"{name} is no option of adapt: see dmr.refine")
-    field = size if callable(size) or np.ndim(size) == 0 else SizeField(old, size, on=on)
+    field: Any = size if callable(size) or np.ndim(size) == 0 else SizeField(old, size, on=on)
     graph = outline_of(old) if outline is None else outline
     result = refine(graph, max_edge=field, **options)
     adapted = _with_attributes(result.mesh, old)
@@ -72,7 +72,7 @@ def adapt(
 
 def _with_attributes(mesh: Mesh, old: Mesh) -> Mesh:
     """Transfers the attributes of vertices and triangles from the old mesh."""
-    found: dict[str, Float] = {}
+    found: dict[str, Any] = {}
     assert old.vertex_attributes is not None and old.triangle_attributes is not None
     assert mesh.triangle_attributes is not None
     if old.vertex_attributes.shape[1]:

@@ -84,16 +84,13 @@ def _straight_parts(points: Float) -> list[tuple[int, int]]:
     parts, waiting = [], [(0, len(points) - 1)]
     while waiting:
         k, j = waiting.pop()
-        rest = points[k + 1 : j]
-        start, stop = np.broadcast_to(points[k], rest.shape), np.broadcast_to(points[j], rest.shape)
-        if (
-            _is_straight(start, rest, stop, 1).all()
-            and (np.diff(points[k : j + 1] @ (points[j] - points[k])) > 0).all()
-        ):
+        way, rest = points[j] - points[k], points[k : j + 1] - points[k]
+        along = way[0] * rest[:, 0] + way[1] * rest[:, 1]
+        start, stop = (np.broadcast_to(points[end], (j - k - 1, 2)) for end in (k, j))
+        if _is_straight(start, points[k + 1 : j], stop, 1).all() and (np.diff(along) > 0).all():
             parts.append((k, j))
             continue
-        way = points[j] - points[k]
-        beside = np.abs(way[0] * (rest - start)[:, 1] - way[1] * (rest - start)[:, 0])
+        beside = np.abs(way[0] * rest[1:-1, 1] - way[1] * rest[1:-1, 0])
         split = k + 1 + int(beside.argmax())
         waiting += [(split, j), (k, split)]
     return parts
