@@ -101,5 +101,6 @@ def _is_straight(start: Float, middle: Float, stop: Float, ulps: int) -> NDArray
     way, rest, left = stop - start, middle - start, stop - middle
     ulp = np.spacing(np.maximum(np.abs(start), np.abs(stop)).max(axis=1, initial=0))
     beside = np.abs(way[:, 0] * rest[:, 1] - way[:, 1] * rest[:, 0])
-    straight: NDArray[np.bool_] = beside <= ulps * ulp * np.abs(way).sum(axis=1)
-    return straight & ((way * rest).sum(axis=1) > 0) & ((way * left).sum(axis=1) > 0)
+    advances = ((way * rest).sum(axis=1) > 0) & ((way * left).sum(axis=1) > 0)
+    straight: NDArray[np.bool_] = advances & (beside <= ulps * ulp * np.abs(way).sum(axis=1))
+    return straight
