@@ -56,7 +56,7 @@ def _add_refine(commands: Any) -> None:
 
         dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
         dmr refine domain.poly -q 25 -a 0.01 -o out.vtu  # 25 degrees, no area above 0.01, as a VTK file
-        dmr refine domain.poly --size sizes.vtu  # edge lengths from the sizes on another mesh
+        dmr refine domain.poly --max-edge sizes.vtu  # edge lengths from the sizes on another mesh
         dmr refine input.ele --device cpu --threads 4  # on four cores
         dmr refine input.ele --json | jq .triangles  # the result as JSON, for programs
         """,
@@ -79,7 +79,7 @@ def _add_refine(commands: Any) -> None:
     add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
     add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
     add(
-        "--size",
+        "--max-edge",
         type=file_name,
         metavar="LENGTH|FILE",
         help="largest edge length: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
@@ -199,7 +199,7 @@ def _add_validate(commands: Any) -> None:
     add("--input", type=file_name, metavar="IN", help="the mesh it was refined from, or the .poly file of its domain")
     add("-q", "--min-angle", type=number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=number, metavar="A", help="no triangle may be larger")
-    add("--size", type=file_name, metavar="LENGTH|FILE", help="largest edge length, as for refine")
+    add("--max-edge", type=file_name, metavar="LENGTH|FILE", help="largest edge length, as for refine")
     add(
         "--unrefined",
         type=file_name,

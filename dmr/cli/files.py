@@ -19,7 +19,8 @@ from dmr.io.formats import unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, named
 from dmr.mesh.types import Mesh, Pslg
-from dmr.sizing.size_field import SizeField, as_function
+from dmr.sizing.functions import size_source
+from dmr.sizing.size_field import SizeField
 from dmr.triangle.names import SUFFIXES, companion, family
 from dmr.triangulation.options import CONFLICT_POLICIES
 
@@ -81,8 +82,8 @@ def read_mesh(path: str, purpose: str) -> Mesh:
     return found
 
 
-def read_size(size: str | None) -> SizeField | float | None:
-    """Reads the value of --size: a length, or the sizes in a file. An existing file takes precedence over a number.
+def read_size(size: str | None, name: str) -> SizeField | float | None:
+    """Reads an option: a length, or the name of a file with sizes. An existing file takes precedence over a number.
 
     Raises:
         OptionError: the length is not above 0. FileError: as `read_size_field`.
@@ -95,7 +96,7 @@ def read_size(size: str | None) -> SizeField | float | None:
         length = None
     if length is None:
         return read_size_field(size)
-    as_function(length)
+    size_source(length, name)
     return length
 
 

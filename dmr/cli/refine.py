@@ -46,7 +46,7 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.memory import open_device
     from dmr.refinement import choose_device, refine
 
-    asked = {"size": arguments.size is not None, "profile": arguments.profile}
+    asked = {"profile": arguments.profile}
     chosen.check_loop(**asked)
     thread_count(arguments.threads)
     if arguments.device != "auto" or chosen.balance in CHILD_LAUNCHES:
@@ -54,19 +54,19 @@ def run(arguments: Arguments, console: Console) -> int:
         opened = open_device(arguments.device, arguments.threads)
         chosen.check_device(opened.name, launches_children=opened.launches_children)
     started = time.perf_counter()
-    size = read_size(arguments.size)
+    max_edge = read_size(arguments.max_edge, "max_edge")
     found = read(
         arguments.input, arguments.threads, points=arguments.convex_hull,
         features=features_asked(arguments), on_conflict=arguments.on_conflict,
     )  # fmt: skip
     seconds_reading = time.perf_counter() - started
     with error_context(arguments.input), console.progress("refining") as bar:
-        opened = choose_device(found, chosen, size, arguments.device, arguments.threads)
+        opened = choose_device(found, chosen, max_edge, arguments.device, arguments.threads)
         # A bar needs the host between rounds. A GPU that drives its own rounds finishes too soon for a bar to help.
         by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
         progress = None if by_device and chosen.needs_host(**asked) is None else bar
         result = refine(
-            found, **options, **outline, size=size, device=arguments.device, threads=arguments.threads,
+            found, **options, **outline, max_edge=max_edge, device=arguments.device, threads=arguments.threads,
             progress=progress, profile=arguments.profile,
         )  # fmt: skip
     for warning in result.warnings:

@@ -12,7 +12,7 @@ from dmr.common.command_line.parser import Arguments
 from dmr.errors import OptionError
 
 # Checks of bounds that a triangle may miss for a reason reported by the refinement.
-BOUNDS = frozenset({"angle", "max area", "size", "area bounds", "region areas"})
+BOUNDS = frozenset({"angle", "max area", "max edge", "area bounds", "region areas"})
 
 
 def run(arguments: Arguments, console: Console) -> int:
@@ -30,7 +30,7 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.validation.checker import validate
 
     mesh = read_mesh(arguments.mesh, "validate")
-    size = read_size(arguments.size)
+    max_edge = read_size(arguments.max_edge, "max_edge")
     input = None if arguments.input is None else read(
         arguments.input, points=arguments.convex_hull, features=features
     )  # fmt: skip
@@ -42,7 +42,7 @@ def run(arguments: Arguments, console: Console) -> int:
             input=input,
             min_angle=arguments.min_angle,
             max_area=arguments.max_area,
-            size=size,
+            max_edge=max_edge,
             convex_hull=arguments.convex_hull,
             unrefined=unrefined,
             threads=arguments.threads,

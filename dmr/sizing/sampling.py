@@ -7,17 +7,20 @@ meshers interpolate sizes in a background mesh for the same reason: a function n
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.arguments import real_option
 from dmr.errors import OptionError
-from dmr.mesh.types import Float, Int
+from dmr.mesh.types import Float, Int, Mesh
 from dmr.sizing.extent import Extent
-from dmr.sizing.functions import Size, called
+from dmr.sizing.functions import FunctionSizes, Size, called, size_source
 from dmr.sizing.quadtree import SIDES, Quadtree
-from dmr.sizing.source import place_text
+from dmr.sizing.size_field import SizeField
+from dmr.sizing.source import SizeSource, place_text
 
 COARSEST = 2.0  # a leaf is at most this many times as wide as the sizes at its corners;
 FINEST = 0.5  # it is divided for the sake of accuracy while it is wider than this
@@ -79,16 +82,36 @@ class Samples:
         return np.arange(first, len(self.values))
 
 
-def sample(function: Size, extent: Extent, error: float, name: str) -> tuple[Quadtree, Float]:
-    """Samples a function; returns the tree, and the sizes at its samples.
+def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0.05) -> SizeField:
+    """Samples a function once, on a grid that is fine where the sizes are small: a field for `dmr.refine`.
+
+    The grid is a quadtree. A rectangle of it is at most twice as wide as the sizes at its corners. It is divided further
+    where the function differs from the interpolation by more than `error`, until it is half as wide as these sizes:
+    sizes that jump stay blurred by this width. `deviation` of the field is the largest relative difference that was
+    left.
 
     Args:
-        function: as for `functions.evaluate`. Outside the domain it may return NaN: the sizes there are then those of
-            the nearest samples with a size.
-        extent: the domain. error: the relative difference from the function at which rectangles are divided, until
-            they are half as wide as the sizes there.
-        name: what messages call the function.
+        size: a function of (n, 2) points, read-only, that returns (n,) sizes > 0, inf for no bound. It is called once
+            per level of the tree, and once per point. Outside the domain it may return NaN: the sizes of the nearest
+            samples are taken there.
+        over: the domain, a mesh: only rectangles that meet its triangles are sampled; or a rectangle (x0, y0, x1, y1).
+        error: the relative difference that is accepted, above 0.
+
+    Raises:
+        OptionError: `size` is no function, or returns a size inside the domain that is not above 0; it would take more
+            than 2^25 samples; or the domain or the error is invalid.
     """
+    source = size_source(size)
+    error = real_option("error", error)
+    if not (math.isfinite(error) and error > 0):
+        raise OptionError(f"error must be a finite number above 0, not {error:g}")
+    function, name = (source.function, source.name) if isinstance(source, FunctionSizes) else (source, "size")
+    tree, sizes = _sample(function, Extent(over), error, name)
+    return SizeField.on_support(tree, sizes)
+
+
+def _sample(function: Size, extent: Extent, error: float, name: str) -> tuple[Quadtree, Float]:
+    """Samples a function; returns the tree, and the sizes at its samples."""
     samples = Samples(function, extent, name)
     now = Rectangles(
         np.zeros(1, np.int64), np.zeros((1, 2), np.int64), samples.add(PLACES[CORNERS] / 2)[None], np.zeros(1),

@@ -1,9 +1,9 @@
 """Sizing functions: local bounds on edge lengths from a background mesh or grid, or from a user's function.
 
     field = dmr.SizeField(mesh, sizes)              # one size per vertex, or per triangle, of any mesh
-    fine = dmr.refine(domain, size=field)           # no edge of a triangle longer than the size at its centroid
-    fine = dmr.refine(domain, size=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
-    fine = dmr.refine(domain, size=0.1)             # the same everywhere
+    fine = dmr.refine(domain, max_edge=field)        # no edge of a triangle longer than the size at its centroid
+    fine = dmr.refine(domain, max_edge=lambda points: 0.01 + 0.1 * abs(points[:, 0]))
+    fine = dmr.refine(domain, max_edge=0.1)         # the same everywhere
 
 Only +, -, *, / and square roots are used, for each point separately and in a fixed order: a field gives bitwise
 identical results on every machine.
@@ -74,8 +74,13 @@ class SizeField(HoldsFrozen, SizeSource):
         if sizes.shape != shape:
             turned = ": transpose them" if sizes.shape == shape[::-1] else ""
             raise OptionError(f"values must have shape (len(y), len(x)) = {shape}, not {sizes.shape}{turned}")
+        return cls.on_support(_OnGrid(columns, rows), sizes.reshape(-1))
+
+    @classmethod
+    def on_support(cls, support: Support, sizes: Float) -> SizeField:
+        """Creates a field from a support, and the sizes there."""
         field = cls.__new__(cls)
-        field._set(_OnGrid(columns, rows), sizes.reshape(-1))
+        field._set(support, sizes)
         return field
 
     def _set(self, support: Support, sizes: Float) -> None:
@@ -113,9 +118,7 @@ class SizeField(HoldsFrozen, SizeSource):
         points, edges = self._support.network()
         along = points[edges[:, 1]] - points[edges[:, 0]]
         growth = gradient * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
-        field = type(self).__new__(type(self))
-        field._set(self._support, _lowered(self.values, edges, growth))
-        return field
+        return self.on_support(self._support, _lowered(self.values, edges, growth))
 
     def __repr__(self) -> str:
         return f"SizeField({self._support}, sizes {self.values.min():g} to {self.values.max():g})"

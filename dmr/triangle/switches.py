@@ -59,7 +59,7 @@ WITHOUT_EFFECT = {
 }
 
 REFUSED = {
-    "u": "it needs a user-defined test compiled into Triangle; use dmr.refine(size=...) or refine --size instead",
+    "u": "it needs a user-defined test compiled into Triangle; use dmr.refine(max_edge=...) or --max-edge instead",
     "w": "weighted Delaunay triangulations are not available",
     "W": "weighted Delaunay triangulations are not available",
 }

@@ -25,7 +25,7 @@ from dmr.exact import Points
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.arrays.pieces import Workers
-from dmr.validation.bounds.sizes import Size, check_max_area, check_own_areas, check_size
+from dmr.validation.bounds.sizes import Size, check_max_area, check_max_edge, check_own_areas
 from dmr.validation.bounds.small_angles import check_angles, straight_candidates
 from dmr.validation.bounds.unrefined import Unrefined, check_listed
 from dmr.validation.domain.domain import check_outline
@@ -67,15 +67,15 @@ def validate(
     input: Mesh | Pslg | None = None,
     min_angle: float | None = None,
     max_area: float | None = None,
-    size: Size | None = None,
+    max_edge: Size | None = None,
     convex_hull: bool = False,
     unrefined: Mapping[str, ArrayLike] | None = None,
     threads: int | None = None,
 ) -> Report:
     """Validate a mesh, exactly.
 
-    If `min_angle`, `max_area` or `size` is given (`min_angle=0` suffices), the mesh is assumed to be refined: then its
-    own area bounds and those of the input's regions are also checked.
+    If `min_angle`, `max_area` or `max_edge` is given (`min_angle=0` suffices), the mesh is assumed to be refined: then
+    its own area bounds and those of the input's regions are also checked.
 
     Args:
         mesh: any mesh.
@@ -84,8 +84,8 @@ def validate(
         min_angle: degrees, 0 to 60; a lower bound of every angle. Triangles beside input corners of phi < 60 degrees
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
-        size: upper bound of the edge lengths: a number, or a function of (n, 2) points that returns (n,) lengths and is
-            evaluated at the triangles' centroids.
+        max_edge: upper bound of the edge lengths: a number, or a function of (n, 2) points that returns (n,) lengths
+            and is evaluated at the triangles' centroids.
         convex_hull: the domain is the convex hull of the graph's vertices minus its holes, and not only the region that
             its segments enclose. (Without segments this is always so.)
         unrefined: triangles that the refinement left unrefined, by reason (`Refinement.unrefined_triangles`). Those
@@ -147,10 +147,10 @@ def validate(
             check_listed(mesh, below, left, findings)
     if max_area is not None:
         check_max_area(mesh, points, max_area, findings, left.excused)
-    if size is not None:
-        check_size(mesh, points, size, findings, left.excused)
+    if max_edge is not None:
+        check_max_edge(mesh, points, max_edge, findings, left.excused)
     _check_area_bounds(
-        mesh, points, topology, origin, findings, left.excused, refined=(min_angle, max_area, size) != (None,) * 3
+        mesh, points, topology, origin, findings, left.excused, refined=(min_angle, max_area, max_edge) != (None,) * 3
     )
     used = int(topology.used.sum())
     return Report(

@@ -40,7 +40,7 @@ SMALL: list[tuple[str, int | None, dict[str, Any]]] = [
     ("grid", 10_000, {"max_area": 0.1}),
     ("annulus", 5_000, {}),
     ("plate", 5_000, {"max_area": 1e-4}),
-    ("plate", 400, {"size": finer_to_the_left, "max_area": 0.002}),
+    ("plate", 400, {"max_edge": finer_to_the_left, "max_area": 0.002}),
     ("plate", 5_000, {"keep_segments": "boundary"}),
     ("annulus", 500, {"keep_segments": "all", "min_angle": 25}),
     ("random", 50_000, {"conforming": True}),

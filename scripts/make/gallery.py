@@ -58,7 +58,7 @@ def make(name: str, exhibit: Exhibit) -> Made:
         input=exhibit.pslg,
         min_angle=exhibit.options.get("min_angle", 30.0),
         max_area=exhibit.options.get("max_area"),
-        size=exhibit.options.get("size"),
+        max_edge=exhibit.options.get("max_edge"),
         unrefined=result.unrefined_triangles,
     )
     wrong = [f"{failure.check}: {failure.message}" for failure in report.failures]

@@ -124,7 +124,7 @@ def airfoil() -> Exhibit:
         text="A NACA 0012 profile in a channel. A size function of the distance to the profile and to the wake behind "
         "it grades the mesh; colours are areas on a logarithmic scale.",
         pslg=domains.polygon(channel, [profile], markers=[[1, 2, 1, 3], 4]),
-        options={"size": size},
+        options={"max_edge": size},
         color="area",
     )
 
@@ -251,7 +251,7 @@ def crack() -> Exhibit:
         text="Open chains of segments within the domain: triangles lie on both sides of a crack. The size function is "
         "the distance to the nearest tip.",
         pslg=domains.merge(plate, *(domains.polyline(chain, markers=5) for chain in chains)),
-        options={"size": size},
+        options={"max_edge": size},
         color="area",
     )
 
@@ -281,7 +281,7 @@ def ocean() -> Exhibit:
         text="The edge length grows with the square root of the depth, as wavelengths do: the mesh is fine along the "
         "coasts and over a ridge in the middle.",
         pslg=domains.polygon(shore, islands),
-        options={"size": size},
+        options={"max_edge": size},
         color="area",
     )
 

@@ -161,8 +161,8 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "areas of the mesh", lambda: refined(bounded, device)
     attributed = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=mesh.vertices @ [[1.0, 2, 3], [4, 5, 6]])
     yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
-    yield "a length", lambda: refined(mesh, device, size=0.1)
-    yield "lengths by a function", lambda: refined(mesh, device, size=finer_to_the_left, keep_segments="boundary")
+    yield "a length", lambda: refined(mesh, device, max_edge=0.1)
+    yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
 
 
 def outlines(device: Device) -> Iterator[Case]:

@@ -53,7 +53,7 @@ class Calls:
             "refine, host loop": partial(self.refined, loop="host"),
             "refine, conforming": partial(self.refined, conforming=True, min_angle=25),
             "refine, area": partial(self.refined, max_area=1e-4),
-            "refine, size function": partial(self.refined, size=lambda points: 0.02 + 0.1 * points[:, 0] ** 2),
+            "refine, size function": partial(self.refined, max_edge=lambda points: 0.02 + 0.1 * points[:, 0] ** 2),
             "refine, progress": partial(self.refined, progress=lambda *numbers: None),
             "refine, atomic": partial(self.refined, marking="atomic"),
             "refine, callback raises": self._callback_raises,

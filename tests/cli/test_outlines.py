@@ -81,16 +81,16 @@ def test_size_from_a_file_and_kept_segments(folder, capsys):
     io.write("domain.poly", outline)
     corners = [(0, 0), (4, 0), (4, 4), (0, 4)]
     io.write("sizes.ele", Mesh(corners, [[0, 1, 2], [0, 2, 3]], vertex_attributes=[[0.2], [0.6], [1], [0.6]]))
-    code, out, _ = dmr(capsys, "refine", "domain.poly", "--size", "sizes.ele", "--json")
+    code, out, _ = dmr(capsys, "refine", "domain.poly", "--max-edge", "sizes.ele", "--json")
     assert code == 0
     told = json.loads(out)
     mesh = io.read("domain.1.ele")
     assert told["triangles"] == len(mesh.triangles) > 200
     assert told["seconds"]["triangulate"] >= 0
-    assert validate(mesh, input=outline, min_angle=30, size=lambda p: 0.2 + 0.1 * p.sum(axis=1)).ok
+    assert validate(mesh, input=outline, min_angle=30, max_edge=lambda p: 0.2 + 0.1 * p.sum(axis=1)).ok
     assert dmr(capsys, "refine", "domain.poly", "-a", "0.5", "--no-boundary-steiner")[0] == 0
     assert len(io.read("domain.1.ele").segments) == 4
-    assert "sizes must be above 0" in fails(capsys, 1, "refine", "domain.poly", "--size", bad_sizes())
+    assert "sizes must be above 0" in fails(capsys, 1, "refine", "domain.poly", "--max-edge", bad_sizes())
 
 
 def bad_sizes() -> str:
@@ -123,16 +123,18 @@ def test_outlines_from_npz_and_geojson(folder, capsys):
 
 def test_size_is_a_number_unless_a_file_has_that_name(folder, capsys):
     io.write("domain.poly", domains.polygon([(0, 0), (4, 0), (4, 4), (0, 4)]))
-    assert dmr(capsys, "refine", "domain.poly", "--size", "0.3", "-o", "one.npz")[0] == 0
-    assert dmr(capsys, "validate", "one.npz", "--size", "0.3")[0] == 0
-    assert dmr(capsys, "validate", "one.npz", "--size", "0.2")[0] == 5
+    assert dmr(capsys, "refine", "domain.poly", "--max-edge", "0.3", "-o", "one.npz")[0] == 0
+    assert dmr(capsys, "validate", "one.npz", "--max-edge", "0.3")[0] == 0
+    assert dmr(capsys, "validate", "one.npz", "--max-edge", "0.2")[0] == 5
     sides = longest_edges(io.read("one.npz"))
     assert sides.max() <= 0.3
-    assert "is a folder" in fails(capsys, 1, "refine", "domain.poly", "--size", ".")
-    assert "size must be a finite number above 0, not -1" in fails(capsys, 2, "refine", "domain.poly", "--size", "-1")
-    assert "does not exist" in fails(capsys, 1, "refine", "domain.poly", "--size", "0.3.ele")
+    assert "is a folder" in fails(capsys, 1, "refine", "domain.poly", "--max-edge", ".")
+    assert "max_edge must be a finite number above 0, not -1" in fails(
+        capsys, 2, "refine", "domain.poly", "--max-edge", "-1"
+    )
+    assert "does not exist" in fails(capsys, 1, "refine", "domain.poly", "--max-edge", "0.3.ele")
     (folder / "0.3").write_text("")
-    assert "unknown suffix .3" in fails(capsys, 1, "refine", "domain.poly", "--size", "0.3")
+    assert "unknown suffix .3" in fails(capsys, 1, "refine", "domain.poly", "--max-edge", "0.3")
 
 
 def longest_edges(mesh):

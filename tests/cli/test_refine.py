@@ -117,7 +117,7 @@ def test_an_unusable_output_fails_before_the_work(folder, capsys, monkeypatch):
     [
         ("IN", ("refine", "")),
         ("-o/--output", ("refine", "input.ele", "-o", "")),
-        ("--size", ("refine", "input.ele", "--size", "")),
+        ("--max-edge", ("refine", "input.ele", "--max-edge", "")),
         ("MESH", ("info", "")),
         ("--input", ("validate", "input.ele", "--input", "")),
         ("--screenshot", ("view", "input.ele", "--screenshot", "")),

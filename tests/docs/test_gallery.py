@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "guide" / "gallery.md").read_text(encoding="utf-8")
 def test_exhibits_are_meshed_as_promised(make) -> None:
     exhibit = make()
     result = dmr.refine(exhibit.pslg, **exhibit.options, on_conflict="error", device="cpu")
-    bounds = {name: exhibit.options.get(name) for name in ("max_area", "size")}
+    bounds = {name: exhibit.options.get(name) for name in ("max_area", "max_edge")}
     bounds["min_angle"] = exhibit.options.get("min_angle", 30.0)
     report = dmr.validate(result.mesh, input=exhibit.pslg, unrefined=result.unrefined_triangles, **bounds)
     assert report.ok, report.failures

@@ -50,14 +50,14 @@ def test_nothing_on_stderr_without_logging_configured():
 @pytest.mark.parametrize(
     "options",
     [
-        {"size": HUGE},
+        {"max_edge": HUGE},
         {"max_area": HUGE},
         {"min_angle": HUGE},
         {"max_area": -HUGE},
-        {"size": lambda points: HUGE},
-        {"size": lambda points: [HUGE] * len(points)},
+        {"max_edge": lambda points: HUGE},
+        {"max_edge": lambda points: [HUGE] * len(points)},
     ],
-    ids=["size", "max_area", "min_angle", "negative", "callback", "callback, one each"],
+    ids=["max_edge", "max_area", "min_angle", "negative", "callback", "callback, one each"],
 )
 def test_integers_beyond_double_range_are_refused(options):
     with pytest.raises(OptionError, match=r"about 40[01] digits is too large"):

@@ -154,9 +154,9 @@ CALLS: dict[str, Call] = {
     "read": (dmr.read, {"path": "none.ele", "companions": (), "threads": 1}, ()),
     "refine": (refine, {"mesh": MESH, **ORDINARY, **SMALL}, FIXED),
     "refine a graph": (refine, {"mesh": PSLG, **ORDINARY, **SMALL}, FIXED),
-    "refine, size": (refine, {"mesh": MESH, "size": 0.5, **SMALL}, (*FIXED, "mesh")),
+    "refine, max_edge": (refine, {"mesh": MESH, "max_edge": 0.5, **SMALL}, (*FIXED, "mesh")),
     "refine, what size returns": (
-        lambda value: dmr.refine(MESH, size=lambda points: value, **SMALL),
+        lambda value: dmr.refine(MESH, max_edge=lambda points: value, **SMALL),
         {"value": 0.5},
         (),
     ),
@@ -180,7 +180,7 @@ CALLS: dict[str, Call] = {
     ),
     "validate, what it is checked against": (
         dmr.validate,
-        {"mesh": MESH, "size": 1.0, "unrefined": {"budget": [0]}, "threads": 1},
+        {"mesh": MESH, "max_edge": 1.0, "unrefined": {"budget": [0]}, "threads": 1},
         (),
     ),
     "validate, unrefined triangles": (
@@ -189,7 +189,7 @@ CALLS: dict[str, Call] = {
         (),
     ),
     "validate, what size returns": (
-        lambda value: dmr.validate(MESH, size=lambda points: value),
+        lambda value: dmr.validate(MESH, max_edge=lambda points: value),
         {"value": np.ones(4)},
         (),
     ),
@@ -396,6 +396,6 @@ def test_exceptions_of_callbacks_pass_through() -> None:
     def fail(*_: object) -> None:
         raise CallbackError
 
-    for options in ({"size": fail}, {"progress": fail}):
+    for options in ({"max_edge": fail}, {"progress": fail}):
         with pytest.raises(CallbackError):
             dmr.refine(MESH, max_area=0.01, **options, **SMALL)

@@ -125,7 +125,7 @@ def test_a_callback_may_wait_for_another_thread_that_uses_the_device(device_opti
             assert np.array_equal(found.triangles, expected.triangles)
             return np.full(len(points), 0.2)
 
-        assert dmr.refine(mesh, size=size, **device_options).complete
+        assert dmr.refine(mesh, max_edge=size, **device_options).complete
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork()")

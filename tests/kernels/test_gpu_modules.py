@@ -109,7 +109,7 @@ def test_refinement_prepares_its_modules(recorded, marking, balance, loop):
 
 def test_refinement_with_size_and_callback_prepares_its_modules(recorded):
     domain = dmr.read(BRACKET)
-    for options in ({"max_area": 0.05}, {"size": 0.5}, {"progress": lambda *_: None}, {"profile": True}):
+    for options in ({"max_area": 0.05}, {"max_edge": 0.5}, {"progress": lambda *_: None}, {"profile": True}):
         dmr.refine(domain, device="cpu", **options)
         assert recorded.late == set()
         assert recorded.prepared <= {*ALWAYS, *ROUNDS_ON_DEVICE}

@@ -411,7 +411,7 @@ def test_no_edge_is_longer_than_the_size_at_the_centroid():
         asked.append(len(points))
         return field(points)
 
-    result = dmr.refine(mesh, size=size, device="cpu")
+    result = dmr.refine(mesh, max_edge=size, device="cpu")
     corners = result.mesh.vertices[result.mesh.triangles]
     edges = corners - np.roll(corners, 1, axis=1)
     longest = np.sqrt((edges * edges).sum(axis=2)).max(axis=1)
@@ -466,22 +466,22 @@ def test_sizes_from_other_files(tmp_path):
 @pytest.mark.parametrize("length", [0.25, np.float32(0.25), np.float64(0.25)])
 def test_a_number_is_one_size_everywhere(length):
     square = dmr.domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
-    fine = dmr.refine(square, size=length, device="cpu", threads=1)
-    same = dmr.refine(square, size=lambda points: 0.25, device="cpu", threads=1)
+    fine = dmr.refine(square, max_edge=length, device="cpu", threads=1)
+    same = dmr.refine(square, max_edge=lambda points: 0.25, device="cpu", threads=1)
     assert fine.mesh.vertices.tobytes() == same.mesh.vertices.tobytes()
     assert fine.mesh.triangles.tobytes() == same.mesh.triangles.tobytes()
-    assert dmr.validate(fine.mesh, input=square, min_angle=30, size=length).ok
-    assert not dmr.validate(fine.mesh, input=square, size=0.5 * length).ok
+    assert dmr.validate(fine.mesh, input=square, min_angle=30, max_edge=length).ok
+    assert not dmr.validate(fine.mesh, input=square, max_edge=0.5 * length).ok
 
 
 def test_an_integer_is_a_size():
     mesh = two_triangles()
-    assert len(dmr.refine(mesh, size=1000, device="cpu", threads=1).mesh.triangles) >= 2
-    assert dmr.validate(mesh, size=1000).ok
+    assert len(dmr.refine(mesh, max_edge=1000, device="cpu", threads=1).mesh.triangles) >= 2
+    assert dmr.validate(mesh, max_edge=1000).ok
 
 
 @pytest.mark.parametrize("size", [0, -0.5, math.nan, math.inf, True, "0.1", [0.1]])
 def test_invalid_sizes_are_refused_before_the_work(size, monkeypatch):
     monkeypatch.setattr("dmr.refinement.pipeline.choose_device", lambda *_: pytest.fail("a device was opened"))
-    with pytest.raises(OptionError, match="size must be a"):
-        dmr.refine(two_triangles(), size=size)
+    with pytest.raises(OptionError, match="max_edge must be a"):
+        dmr.refine(two_triangles(), max_edge=size)

@@ -1,4 +1,4 @@
-"""Rounds driven by the host. It supports any marking, balance and size function.
+"""Rounds driven by the host. It supports any marking, balance and bound.
 
 When the device drives the rounds, the host finishes those that lack capacity or ordinary records.
 """

@@ -18,7 +18,7 @@ UNLIMITED = Capacity.unbounded()
 
 
 class HostSteps(RoundSteps):
-    """Supports any marking, balance and size function, and makes room for as much as a pass needs."""
+    """Supports any marking, balance and bound, and makes room for as much as a pass needs."""
 
     def close(self, cavities: Cavities) -> None:
         """Implements `Steps.close`."""

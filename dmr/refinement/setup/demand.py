@@ -83,7 +83,7 @@ def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
     """Returns the default limit on the points that a refinement inserts, far above what a sound run needs.
 
     The limit is 64 per triangle of the input, plus 1,000,000, plus 8 times the sum of area over area bound, plus 8
-    times the sum over triangles of longest edge over height; plus 2^26 with a size function, whose demand cannot
+    times the sum over triangles of longest edge over height; plus 2^26 with a bound on edges, whose demand cannot
     be known ahead.
     """
     by_area = 0.0

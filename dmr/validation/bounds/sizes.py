@@ -136,14 +136,14 @@ def _has_bounds(mesh: Mesh) -> bool:
     return mesh.area_bounds is not None and bool((mesh.area_bounds > 0).any())
 
 
-def check_size(mesh: Mesh, points: Points, size: Size, findings: Findings, excused: Mask) -> None:
-    """Check that each triangle's longest edge is at most the size at its centroid.
+def check_max_edge(mesh: Mesh, points: Points, max_edge: Size, findings: Findings, excused: Mask) -> None:
+    """Check that each triangle's longest edge is at most `max_edge` at its centroid.
 
     The centroid a + ((b - a) + (c - a)) / 3 is a rounded point, and the sizing function may be discontinuous there.
-    A triangle that seems too large is therefore tested against the largest of five sizes: at its centroid, and at the
+    A triangle that seems too large is therefore tested against the largest of five bounds: at its centroid, and at the
     four points that differ from it by `_CENTROID_ULPS` in both coordinates.
     """
-    findings.start("size")
+    findings.start("max edge")
     centroids, longest = np.empty((len(mesh.triangles), 2)), np.empty(len(mesh.triangles))
 
     def look(start: int, stop: int) -> None:
@@ -154,18 +154,18 @@ def check_size(mesh: Mesh, points: Points, size: Size, findings: Findings, excus
 
     points.in_pieces(look, len(longest), BLOCK)
     with np.errstate(over="ignore"):
-        sizes = _sizes_at(size, centroids)
+        sizes = _sizes_at(max_edge, centroids)
         wrong = np.flatnonzero((longest > sizes * (1 + SIZE_SLACK)) & ~excused)
         about = _CENTROID_ULPS * np.spacing(np.abs(centroids[wrong]).max(axis=1, initial=0.0))[:, None]
         for step in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
-            np.maximum.at(sizes, wrong, _sizes_at(size, centroids[wrong] + about * step))
+            np.maximum.at(sizes, wrong, _sizes_at(max_edge, centroids[wrong] + about * step))
         wrong = wrong[longest[wrong] > sizes[wrong] * (1 + SIZE_SLACK)]
     findings.add(
-        "size",
+        "max edge",
         "triangle",
         wrong,
         lambda i: (
-            f"has an edge of length {float(longest[wrong[i]])!r}; the size at its centroid "
+            f"has an edge of length {float(longest[wrong[i]])!r}; the bound at its centroid "
             f"({', '.join(repr(float(x)) for x in centroids[wrong[i]])}) is {float(sizes[wrong[i]])!r}; "
             f"its corners are {describe(mesh.vertices, *mesh.triangles[wrong[i]])}"
         ),
@@ -175,18 +175,18 @@ def check_size(mesh: Mesh, points: Points, size: Size, findings: Findings, excus
 def _sizes_at(size: Size, points: Float) -> Float:
     """Evaluate a sizing function, or a constant size, at (n, 2) points; returns (n,) lengths."""
     if not callable(size) and (isinstance(size, bool) or not isinstance(size, Real)):
-        raise OptionError(f"size must be a number or a function of points, not {type(size).__name__}")
+        raise OptionError(f"max_edge must be a number or a function of points, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
     returned = size(points) if callable(size) else size
     try:
         sizes = real_array(returned, "iuf", none=None)
     except ValueError as error:
-        raise OptionError(f"size must return numbers ({error})") from None
+        raise OptionError(f"max_edge must return numbers ({error})") from None
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)
     if sizes.shape != (len(points),):
-        raise OptionError(f"size must return one number for each of {len(points)} points, not shape {sizes.shape}")
+        raise OptionError(f"max_edge must return one number for each of {len(points)} points, not shape {sizes.shape}")
     if not (sizes > 0).all():
         raise OptionError(f"sizes must be numbers above 0, not {float(sizes[~(sizes > 0)][0]):g}")
     return sizes

@@ -132,7 +132,7 @@ def test_area_and_size_bounds_hold_after_first_points():
         asked.append(len(points))
         return np.full(len(points), 0.05)
 
-    sized = dmr.refine(mesh, size=size, device="cpu")
+    sized = dmr.refine(mesh, max_edge=size, device="cpu")
     assert sized.complete and asked
     edges = sized.mesh.vertices[sized.mesh.triangles] - np.roll(sized.mesh.vertices[sized.mesh.triangles], 1, axis=1)
     assert np.hypot(*edges.reshape(-1, 2).T).max() <= 0.05

@@ -82,8 +82,8 @@ def test_the_smallest_of_all_bounds_applies(device_options):
     def size(points: np.ndarray) -> np.ndarray:
         return 0.08 + 0.3 * points[:, 0]
 
-    fine = dmr.refine(graph, min_angle=28, max_area=0.4, size=size, **device_options)
-    assert dmr.validate(fine.mesh, input=graph, min_angle=28, max_area=0.3, size=size).ok
+    fine = dmr.refine(graph, min_angle=28, max_area=0.4, max_edge=size, **device_options)
+    assert dmr.validate(fine.mesh, input=graph, min_angle=28, max_area=0.3, max_edge=size).ok
     longest, centroids = longest_edges(fine.mesh)
     assert (longest <= size(centroids) * (1 + 1e-12)).all()
     # The mesh is fine only where requested: the bound is nearly reached.
@@ -97,7 +97,7 @@ def test_sizes_grade_smoothly(device_options):
     def size(points: np.ndarray) -> np.ndarray:
         return 0.02 + 0.2 * np.hypot(points[:, 0] - 2, points[:, 1] - 2)
 
-    mesh = dmr.refine(domains.polygon(SQUARE), size=size, **device_options).mesh
+    mesh = dmr.refine(domains.polygon(SQUARE), max_edge=size, **device_options).mesh
     longest, _ = longest_edges(mesh)
     across = mesh.neighbours
     inner = across >= 0
@@ -109,13 +109,13 @@ def test_sizes_grade_smoothly(device_options):
 @pytest.mark.parametrize(("values", "places"), [(np.nan, "nan"), (0.0, "0"), (-1.0, "-1")])
 def test_an_invalid_size_is_refused_with_its_place(values, places):
     with pytest.raises(dmr.DmrError, match=places):
-        dmr.refine(domains.polygon(SQUARE), size=lambda points: np.full(len(points), values), device="cpu")
+        dmr.refine(domains.polygon(SQUARE), max_edge=lambda points: np.full(len(points), values), device="cpu")
 
 
 def test_size_on_a_background_mesh(device_options):
     background = dmr.Mesh(SQUARE, [[0, 1, 2], [0, 2, 3]])
     field = dmr.SizeField(background, [0.1, 0.5, 0.9, 0.5])
-    fine = dmr.refine(domains.polygon(SQUARE), size=field, **device_options)
+    fine = dmr.refine(domains.polygon(SQUARE), max_edge=field, **device_options)
     longest, centroids = longest_edges(fine.mesh)
     assert (longest <= 0.1 + 0.1 * centroids.sum(axis=1) + 1e-12).all()
 

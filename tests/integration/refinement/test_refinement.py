@@ -226,7 +226,7 @@ def test_triangles_processed_by_the_host_are_counted(monkeypatch):
         ({}, "cpu"),
         ({"device": "cuda"}, "cuda"),
         ({"max_area": 1e-3}, "auto"),
-        ({"size": lambda p: 0 * p[:, 0] + 1}, "auto"),
+        ({"max_edge": lambda p: 0 * p[:, 0] + 1}, "auto"),
         ({"min_angle": 31}, "auto"),
         ({"balance": "child-launch"}, "auto"),
     ],

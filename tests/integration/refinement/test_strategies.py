@@ -57,7 +57,7 @@ INPUTS = {
     "area": lambda: (dmr.generate("plate", 800, seed=3), {"max_area": 2e-3}),
     "conforming": lambda: (dmr.generate("plate", 800, seed=3), {"conforming": True}),
     "wheel": lambda: (dmr.generate("wheel", 400, seed=1), {}),  # cavities that need large records
-    "size": lambda: (dmr.generate("random", 200, seed=1), {"size": lambda p: 0.03 + 0.1 * p[:, 0]}),
+    "size": lambda: (dmr.generate("random", 200, seed=1), {"max_edge": lambda p: 0.03 + 0.1 * p[:, 0]}),
     "kept": lambda: (dmr.generate("annulus", 300, seed=1), {"keep_segments": "boundary"}),
     "corner": lambda: (dmr.read("meshes/corner.ele"), {}),
     "outline": lambda: (dmr.read("meshes/bracket.poly"), {"max_area": 0.5}),

@@ -61,33 +61,33 @@ def test_a_refined_mesh_keeps_its_area_bounds():
 def test_the_longest_edge_is_measured_against_the_size_at_the_centroid():
     mesh = grid(np.arange(5.0))
     longest = float(np.hypot(1, 1))
-    assert validate(mesh, size=lambda points: np.full(len(points), longest)).ok
-    report = validate(mesh, size=lambda points: np.full(len(points), longest * (1 - 1e-9)))
-    assert report.counts == {"size": len(mesh.triangles)}
+    assert validate(mesh, max_edge=lambda points: np.full(len(points), longest)).ok
+    report = validate(mesh, max_edge=lambda points: np.full(len(points), longest * (1 - 1e-9)))
+    assert report.counts == {"max edge": len(mesh.triangles)}
     assert "has an edge of length 1.414213562373" in report.failures[0].message
     # Small on the right only: centroids lie at 1/3 and 2/3 of the squares.
-    report = validate(mesh, size=lambda points: np.where(points[:, 0] > 2.5, 1.0, 2.0))
+    report = validate(mesh, max_edge=lambda points: np.where(points[:, 0] > 2.5, 1.0, 2.0))
     centroids = mesh.vertices[mesh.triangles].mean(axis=1)
-    assert report.counts == {"size": int((centroids[:, 0] > 2.5).sum())}
-    assert failed(report, "size") <= set(np.flatnonzero(centroids[:, 0] > 2.5).tolist())
+    assert report.counts == {"max edge": int((centroids[:, 0] > 2.5).sum())}
+    assert failed(report, "max edge") <= set(np.flatnonzero(centroids[:, 0] > 2.5).tolist())
 
 
 def test_a_size_jump_at_a_centroid_is_evaluated_on_both_sides():
     mesh = Mesh([[0, 0], [0.3, 0], [0, 0.3]], [[0, 1, 2]])
     x = float((mesh.vertices[1, 0] - 0) / 3)
     for edge in (np.nextafter(x, 0), x, np.nextafter(x, 1)):
-        assert validate(mesh, size=lambda points, edge=edge: np.where(points[:, 0] < edge, 1.0, 0.1)).ok
-        assert validate(mesh, size=lambda points, edge=edge: np.where(points[:, 0] > edge, 1.0, 0.1)).ok
-    assert not validate(mesh, size=lambda points: np.where(points[:, 0] < x - 1e-9, 1.0, 0.1)).ok
+        assert validate(mesh, max_edge=lambda points, edge=edge: np.where(points[:, 0] < edge, 1.0, 0.1)).ok
+        assert validate(mesh, max_edge=lambda points, edge=edge: np.where(points[:, 0] > edge, 1.0, 0.1)).ok
+    assert not validate(mesh, max_edge=lambda points: np.where(points[:, 0] < x - 1e-9, 1.0, 0.1)).ok
 
 
 def test_refinements_keep_their_size_bound():
     def size(points):
         return 0.05 + 0.2 * np.hypot(points[:, 0] - 0.5, points[:, 1])
 
-    fine = dmr.refine(BOX, size=size, device="cpu").mesh
-    assert validate(fine, input=BOX, min_angle=30, size=size).ok
-    assert not validate(fine, input=BOX, size=lambda points: 0.8 * size(points)).ok
+    fine = dmr.refine(BOX, max_edge=size, device="cpu").mesh
+    assert validate(fine, input=BOX, min_angle=30, max_edge=size).ok
+    assert not validate(fine, input=BOX, max_edge=lambda points: 0.8 * size(points)).ok
 
 
 def test_an_invalid_size_is_refused():
@@ -95,8 +95,8 @@ def test_an_invalid_size_is_refused():
     functions = ((lambda p: -p[:, 0], "above 0"), (lambda p: p[:1, 0], "each of 2"))
     for wrong, sentence in (*functions, ("x", "function"), (-1, "above 0")):
         with pytest.raises(OptionError, match=sentence):
-            validate(mesh, size=wrong)
-    assert validate(mesh, size=lambda points: 1.5).ok
+            validate(mesh, max_edge=wrong)
+    assert validate(mesh, max_edge=lambda points: 1.5).ok
 
 
 # ---- What refinement leaves -----------------------------------------------------------------------------------------
@@ -141,11 +141,11 @@ def test_confirmed_reasons_excuse_unrefined_triangles(pslg, reason, options):
 
 
 def test_confirmed_reasons_excuse_areas_and_sizes():
-    options = {"keep_segments": "all", "max_area": 0.05, "size": lambda points: np.full(len(points), 0.4)}
+    options = {"keep_segments": "all", "max_area": 0.05, "max_edge": lambda points: np.full(len(points), 0.4)}
     result = dmr.refine(STRIP, device="cpu", **options)
-    bounds = {"max_area": 0.05, "size": options["size"], "min_angle": 30}
+    bounds = {"max_area": 0.05, "max_edge": options["max_edge"], "min_angle": 30}
     assert validate(result.mesh, input=STRIP, unrefined=result.unrefined_triangles, **bounds).ok
-    assert {"size", "max area"} <= set(validate(result.mesh, input=STRIP, **bounds).counts)
+    assert {"max edge", "max area"} <= set(validate(result.mesh, input=STRIP, **bounds).counts)
 
 
 @pytest.mark.parametrize("reason", ["precision", "kept_segment", "budget"])

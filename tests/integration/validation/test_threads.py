@@ -89,13 +89,13 @@ def test_every_number_of_threads_gives_the_same_report(refined, short):
     failed = set()
     for name, each in meshes.items():
         reports = [
-            dmr.validate(each, input=pslg, min_angle=33, max_area=0.015, size=0.2, threads=threads)
+            dmr.validate(each, input=pslg, min_angle=33, max_area=0.015, max_edge=0.2, threads=threads)
             for threads in THREADS
         ]
         assert all(report == reports[0] for report in reports[1:]), name
         failed |= reports[0].counts.keys()
     assert {"orientation", "edges", "neighbours", "duplicates", "delaunay"} <= failed
-    assert {"angle", "max area", "size", "regions", "markers", "vertex markers", "stray segments"} <= failed
+    assert {"angle", "max area", "max edge", "regions", "markers", "vertex markers", "stray segments"} <= failed
     assert dmr.validate(mesh, input=pslg, min_angle=30, threads=3).ok
 
 
