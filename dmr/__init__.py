@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from dmr.mesh.statistics import measure
     from dmr.mesh.types import Mesh, Pslg
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
+    from dmr.meshing.plain import triangulate
     from dmr.refinement import refine
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
-    from dmr.triangulation import triangulate
     from dmr.validation.checker import Report, validate
     from dmr.viewing.viewer import view
 
@@ -44,7 +44,7 @@ _HOMES = {
     "measure": "dmr.mesh.statistics",
     "read": "dmr.io",
     "refine": "dmr.refinement",
-    "triangulate": "dmr.triangulation",
+    "triangulate": "dmr.meshing.plain",
     "second_order": "dmr.mesh.quadratic",
     "validate": "dmr.validation",
     "view": "dmr.viewing",

@@ -75,8 +75,8 @@ def from_shapely(geometry: Any, *, on_conflict: str = "resolve") -> Pslg:
 
     Args:
         geometry: a Polygon, MultiPolygon, LineString, Point, GeometryCollection, ... of shapely; any other object
-            with a `__geo_interface__` (tables of geopandas, features of fiona); or well-known text, which requires
-            shapely.
+            with a `__geo_interface__` (tables of geopandas, features of fiona); a list of such objects; or well-known
+            text, which requires shapely.
         on_conflict: as for `from_geojson`.
 
     Raises:
@@ -87,12 +87,25 @@ def from_shapely(geometry: Any, *, on_conflict: str = "resolve") -> Pslg:
     options = FeatureOptions(on_conflict=on_conflict)
     if isinstance(geometry, str):
         geometry = _parsed_text(geometry)
+    if isinstance(geometry, list | tuple):
+        features = [_as_feature(_interface(each)) for each in geometry]
+        return _domain({"type": "FeatureCollection", "features": features}, options, None)
+    return _domain(_interface(geometry), options, None)
+
+
+def _interface(geometry: Any) -> Geometry:
+    """Returns the GeoJSON object that a geometry of another package gives of itself."""
     form = getattr(geometry, "__geo_interface__", None)
     if not isinstance(form, Mapping):
         raise OptionError(
             f"a geometry has a __geo_interface__, as shapely's have; this is {type(geometry).__name__!r} without one"
         )
-    return _domain(form, options, None)
+    return form
+
+
+def _as_feature(form: Geometry) -> Geometry:
+    """Returns a feature unchanged, and a geometry as a feature without properties."""
+    return form if form.get("type") == "Feature" else {"type": "Feature", "geometry": form, "properties": None}
 
 
 def _parsed_text(text: str) -> Any:
@@ -145,7 +158,5 @@ def _features(form: Any) -> Iterator[tuple[Geometry, str]]:
             if kind_of(feature, f"feature {k}: ") != "Feature":
                 raise InvalidMeshError(f"feature {k}: its type is {feature['type']!r}, not 'Feature'")
             yield feature, f"feature {k}: "
-    elif kind == "Feature":
-        yield form, ""
     else:
-        yield {"type": "Feature", "geometry": form, "properties": None}, ""
+        yield _as_feature(form), ""

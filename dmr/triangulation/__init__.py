@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dmr.common.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from dmr.triangulation.meshing import triangulate, triangulate_noting
+    from dmr.triangulation.meshing import triangulate_noting
 
-__all__ = ["triangulate", "triangulate_noting"]
+__all__ = ["triangulate_noting"]
 __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "dmr.triangulation.meshing"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,47 +18,15 @@ from dmr.triangulation.conflicts import CROSSING, describe_conflicts
 from dmr.triangulation.native import Plane, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 
-log = logging.getLogger("dmr")
-
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
 
 
-def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool = False, mesher: str = "dmr") -> Mesh:
-    """Triangulates the domain bounded by a planar straight-line graph: constrained Delaunay, without refinement.
-
-    The first vertices are the graph's, in their order, bit for bit, including those that no triangle uses: vertices
-    outside of the domain and duplicates of an earlier one. Vertices where segments cross come after them.
-
-    Args:
-        pslg: vertices, segments, hole and region points. Without segments the convex hull is the domain.
-        on_conflict: what happens to duplicate vertices, vertices on segments, and segments that overlap or cross:
-            "resolve" (merge, split; the log gives their number and names the first) or "error".
-        convex_hull: mesh the whole convex hull, whether segments enclose it or not; holes stay holes.
-        mesher: "dmr", or "triangle": Shewchuk's Triangle in a separate process, if the `triangle` package is
-            installed, for comparisons. Its licence forbids commercial use.
+def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
+    """Triangulates the domain of a graph; arguments, result and errors are those of `dmr.triangulate`.
 
     Returns:
-        The mesh. `segments` are the pieces of the graph's segments that belong to the domain, sorted by segment and
-        along each of them; their markers are those of the segments, or 1 on the boundary if these have none.
-        `vertex_markers`: those of the graph; where they are 0, that of the first marked segment through the vertex,
-        otherwise 1 on the boundary. With regions, `triangle_attributes` has their attributes and `area_bounds` their
-        areas.
-
-    Raises:
-        InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region
-            point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
-            the offending element.
-        OptionError: an option that cannot be used.
-        NativeLibraryError: the native library is missing.
+        The mesh, and the warnings, one sentence each.
     """
-    mesh, notes = triangulate_noting(pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
-    for note in notes:
-        log.warning(note)
-    return mesh
-
-
-def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
-    """Implements `triangulate`; returns the warnings instead of logging them."""
     check_kind(pslg, Pslg, name="pslg")
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
     mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)

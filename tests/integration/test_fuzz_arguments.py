@@ -126,6 +126,7 @@ Call = tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]
 CALLS: dict[str, Call] = {
     "Mesh": (and_use, MESH_FIELDS, ()),
     "Mesh.from_triangle": (dmr.Mesh.from_triangle, {"data": {"vertices": POINTS, "triangles": CORNERS}}, ()),
+    "Pslg.from_triangle": (dmr.Pslg.from_triangle, {"data": {"vertices": POINTS}}, ()),
     "Mesh.from_triangle, an entry": (
         lambda **data: dmr.Mesh.from_triangle(data),
         {
@@ -175,7 +176,7 @@ CALLS: dict[str, Call] = {
     "SecondOrder.with_midpoints": (dmr.second_order(MESH).with_midpoints, {"segments": np.array([[0, 1]])}, ()),
     "triangulate": (
         dmr.triangulate,
-        {"pslg": PSLG, "on_conflict": "resolve", "convex_hull": False, "mesher": "dmr"},
+        {"domain": PSLG, "on_conflict": "resolve", "convex_hull": False, "mesher": "dmr"},
         (),
     ),
     "validate, what it is checked against": (

@@ -23,7 +23,7 @@ ORDER = {
         ("sizing", "triangle"),
         ("triangulation",),
         ("domains",),
-        ("io",),
+        ("io", "meshing"),
         ("refinement", "validation", "viewing"),
         ("",),
         ("cli",),
