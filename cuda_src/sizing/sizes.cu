@@ -19,8 +19,8 @@ KERNEL(lower_to_given, const float64 *given, float64 *sizes) {
         lower(sizes[i], given[i]);
 }
 
-// Bilinear interpolation on a grid: values[row * columns + column] at (x[column], y[row]). A point outside the grid takes
-// the size at the nearest point of the grid.
+// Bilinear interpolation on a grid: values[row * columns + column] at (x[column], y[row]). A point outside the grid
+// takes the size at the nearest point of the grid.
 KERNEL(lower_by_grid, const Point *points, const float64 *x, int64 columns, const float64 *y, int64 rows,
        const float64 *values, float64 *sizes) {
     for (const Index i : launch) {

@@ -155,7 +155,12 @@ def refine(
     with opened.lock, opened.current:
         result = run(mesh, opened, settings)
         by_others = function is None  # a user's function is called for one recipe only
-        if by_others and len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
+        if (
+            by_others
+            and len(mesh.triangles) <= TINY_MESH
+            and options.marking == "deterministic"
+            and options.min_angle > 0
+        ):
             quiet = replace(settings, progress=None, quiet=True)
 
             def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:

@@ -12,8 +12,8 @@
 
 The host decides the number of rounds and the memory; only kernels process triangles. With the default options the
 device, GPU or CPU, runs the rounds by itself, and calls the host when a round lacks memory (rounds/handover). The host
-drives the rounds if something needs it between them: another marking, a progress callback or a profile. The host processes no triangles: `Refinement.host_processed` counts the triangle records that reach it during
-the rounds.
+drives the rounds if something needs it between them: another marking, a progress callback or a profile. The host
+processes no triangles: `Refinement.host_processed` counts the triangle records that reach it during the rounds.
 """
 
 from __future__ import annotations

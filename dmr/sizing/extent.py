@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.cached import cached_property
 from dmr.errors import OptionError
 from dmr.mesh.statistics import bounding_box, unique_edges
-from dmr.mesh.types import Float, Mesh
+from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.grid import TriangleGrid
 from dmr.sizing.source import numbers
 
@@ -34,6 +34,7 @@ class Extent:
         """
         self._mesh = over if isinstance(over, Mesh) else None
         if isinstance(over, Mesh):
+            check_indices(over)
             if not len(over.triangles):
                 raise OptionError("sizes are sampled in a mesh with triangles, and this mesh has none")
             box = np.array(bounding_box(over.vertices[np.unique(over.triangles)]))
@@ -42,7 +43,9 @@ class Extent:
         else:
             box = numbers(over, "the rectangle")
             if box.shape != (4,) or not np.isfinite(box).all() or not (box[2:] > box[:2]).all():
-                raise OptionError("sizes are sampled in a Mesh or in a rectangle (x0, y0, x1, y1) with x0 < x1, y0 < y1")
+                raise OptionError(
+                    "sizes are sampled in a Mesh or in a rectangle (x0, y0, x1, y1) with x0 < x1, y0 < y1"
+                )
             self._start = self._end = np.empty((0, 2))
         self.low, self.size = box[:2], box[2:] - box[:2]
 
@@ -57,7 +60,8 @@ class Extent:
             return np.ones(len(points), bool)
         step = NEAR * float(self.size.max())
         around = [points + step * np.array(way) for way in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
-        return np.logical_and.reduce([self._contains(each) for each in around])
+        held: NDArray[np.bool_] = np.logical_and.reduce([self._contains(each) for each in around])
+        return held
 
     def _contains(self, points: Float) -> NDArray[np.bool_]:
         inside: NDArray[np.bool_] = self._grid.find(points)[0] >= 0
@@ -105,7 +109,7 @@ class Extent:
         """Whether edges may meet rectangles of this size, slightly enlarged."""
         low, high = low - MARGIN * size, low + (1 + MARGIN) * size
         start, end = self._start[edges], self._end[edges]
-        reached = ((np.maximum(start, end) >= low) & (np.minimum(start, end) <= high)).all(axis=1)
+        reached: NDArray[np.bool_] = ((np.maximum(start, end) >= low) & (np.minimum(start, end) <= high)).all(axis=1)
         along = end - start
         corners = [(x - start[:, 0]) * along[:, 1] - (y - start[:, 1]) * along[:, 0]
                    for x in (low[:, 0], high[:, 0]) for y in (low[:, 1], high[:, 1])]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.frozen import freeze_fields
 from dmr.memory import Device, pack
 from dmr.mesh.types import Float, Int
 from dmr.sizing.source import Step, place_text
@@ -38,6 +39,9 @@ class Quadtree(Support):
     corners: Int
     points: Float
     deviation: float
+
+    def __post_init__(self) -> None:
+        freeze_fields(self)
 
     def step(self, device: Device, values: Float) -> Step:
         """Implements `Support.step`."""

@@ -85,10 +85,9 @@ class Samples:
 def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0.05) -> SizeField:
     """Samples a function once, on a grid that is fine where the sizes are small: a field for `dmr.refine`.
 
-    The grid is a quadtree. A rectangle of it is at most twice as wide as the sizes at its corners. It is divided further
-    where the function differs from the interpolation by more than `error`, until it is half as wide as these sizes:
-    sizes that jump stay blurred by this width. `deviation` of the field is the largest relative difference that was
-    left.
+    The grid is a quadtree. A rectangle of it is at most twice as wide as the sizes at its corners. It is divided
+    further where the function differs from the interpolation by more than `error`, until it is half as wide as these
+    sizes: sizes that jump stay blurred by this width. `deviation` of the field is the largest difference that is left.
 
     Args:
         size: a function of (n, 2) points, read-only, that returns (n,) sizes > 0, inf for no bound. It is called once
@@ -128,9 +127,11 @@ def _sample(function: Size, extent: Extent, error: float, name: str) -> tuple[Qu
         now, made[divided] = _divide(now, divided, samples, extent, level, sum(map(len, corners)))
         corners.append(now.corners)
         level += 1
+    (left, bottom), (width, height) = extent.low.tolist(), extent.size.tolist()
     tree = Quadtree(
-        *extent.low.tolist(), *extent.size.tolist(), level, np.concatenate(children).astype(np.int32),
-        np.concatenate(corners).astype(np.int32), samples.points, float(deviation),
+        left=left, bottom=bottom, width=width, height=height, depth=level,
+        children=np.concatenate(children).astype(np.int32), corners=np.concatenate(corners).astype(np.int32),
+        points=samples.points, deviation=float(deviation),
     )  # fmt: skip
     return tree, _completed(samples.values, tree.corners)
 
@@ -141,7 +142,8 @@ def _is_divided(now: Rectangles, values: Float, extent: Extent, level: int, erro
     width = extent.size.max() / 2.0**level
     sizes = values[now.corners]
     least = np.where(np.isnan(sizes), np.inf, sizes).min(axis=1)
-    return (width > COARSEST * least) | ((now.deviations > error) & (width > FINEST * least))
+    divided: NDArray[np.bool_] = (width > COARSEST * least) | ((now.deviations > error) & (width > FINEST * least))
+    return divided
 
 
 def _divide(
@@ -154,14 +156,12 @@ def _divide(
     meets, crossed = extent.meets(quadrants, now.crossed, kept, level + 1)
 
     needed = np.zeros((len(kept), 9), bool)
-    for quadrant, its in enumerate(OF_QUADRANTS):
-        needed[:, its] |= meets[:, [quadrant]]
+    for number, its in enumerate(OF_QUADRANTS):
+        needed[:, its] |= meets[:, [number]]
     needed[:, CORNERS] = False
     halves = 2 * places[:, None] + PLACES
     side = 2 ** (level + 1) + 1
-    keys, first, inverse = np.unique(
-        (halves[..., 0] * side + halves[..., 1])[needed], return_index=True, return_inverse=True
-    )
+    keys, inverse = np.unique((halves[..., 0] * side + halves[..., 1])[needed], return_inverse=True)
     numbers = np.full((len(kept), 9), -1)
     numbers[:, CORNERS] = corners
     new = samples.add(np.stack([keys // side, keys % side], axis=1) / (side - 1))
@@ -185,7 +185,8 @@ def _deviations(corners: Float, found: Float) -> Float:
         given = np.stack([_weighted(corners, weights) for weights in WEIGHTS], axis=1)
         differences = np.abs(found - given) / np.minimum(found, given)
     differences[np.isinf(found) & np.isinf(given)] = 0.0
-    return np.where(np.isnan(differences), 0.0, differences).max(axis=1)
+    largest: Float = np.where(np.isnan(differences), 0.0, differences).max(axis=1)
+    return largest
 
 
 def _weighted(corners: Float, weights: Float) -> Float:

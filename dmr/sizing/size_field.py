@@ -26,6 +26,7 @@ from dmr.mesh.arguments import check_kind
 from dmr.mesh.statistics import unique_edges
 from dmr.mesh.types import Float, Mesh
 from dmr.sizing.location import Background
+from dmr.sizing.quadtree import Quadtree
 from dmr.sizing.ranges import ranges
 from dmr.sizing.source import DeviceSizes, SizeSource, Step, numbers, place_text
 from dmr.sizing.support import Support
@@ -96,6 +97,14 @@ class SizeField(HoldsFrozen, SizeSource):
         return DeviceSizes(device, (self._support.step(device, self.values),))
 
     @property
+    def deviation(self) -> float | None:
+        """Largest relative difference between a sampled function and this field, where both were compared.
+
+        None for other fields (`dmr.sizing.sampled`).
+        """
+        return self._support.deviation if isinstance(self._support, Quadtree) else None
+
+    @property
     def by_kernels(self) -> bool:  # type: ignore[override]
         """Whether kernels evaluate it: sizes on a grid. The host locates points in a mesh."""
         return self._support.by_kernels
@@ -161,7 +170,6 @@ class _OnMesh(Support):
 
 
 class _OnVertices(_OnMesh):
-
     def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
         places = self.background.locate(points)
         return places.corners, places.weights
@@ -177,7 +185,6 @@ class _OnVertices(_OnMesh):
 
 
 class _OnTriangles(_OnMesh):
-
     def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
         return self.background.locate(points).triangles[:, None], np.ones((len(points), 1))
 

@@ -35,7 +35,6 @@ class DeviceRounds:
     """The loop of one stage; it is recorded again when an array that it uses has been replaced.
 
     Attributes:
-        runs_large_passes: whether it can run a pass with large records.
         lacks_memory: no memory to record the loop: why a run ended with `Stop.GO_ON` after the rounds by teams.
     """
 
@@ -57,6 +56,7 @@ class DeviceRounds:
 
     @property
     def runs_large_passes(self) -> bool:
+        """Whether the device can run a pass with large records by itself."""
         return self._teams.available
 
     def run(self, most_rounds: int) -> DeviceReport:

@@ -1,7 +1,7 @@
 """Exact sizes of triangles: those that a user's function gave at their centroids.
 
-Rounds compare triangles with sizes sampled ahead, which kernels interpolate. When nothing is left to do, the function is
-called once for all triangles that it has not yet been asked for. What it gives decides about them from then on.
+Rounds compare triangles with sizes sampled ahead, which kernels interpolate. When nothing is left to do, the function
+is called once for all triangles that it has not yet been asked for. What it gives decides about them from then on.
 """
 
 from __future__ import annotations
