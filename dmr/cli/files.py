@@ -58,7 +58,13 @@ def read(
         known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
         options = " ".join(f"--{name}" for name in features)
         raise OptionError(f"{path}: {options}: only files with features ({known}) take these options")
-    alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
+    alone = node.suffix.lower() == ".node" and node.is_file() and not companion(node, ".ele").exists()
+    if alone and not points:
+        raise MissingFileError(
+            f"there is no {companion(node, '.ele').name} beside it, which would hold its triangles; "
+            "dmr triangulate makes a mesh of the points alone, and so does dmr refine --convex-hull",
+            node,
+        )
     with error_context(path):
         return io.read(path, threads=threads, companions=() if alone else None)
 

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dmr.common.clock import Clock
+from dmr.common.text import option
 from dmr.errors import InvalidMeshError
 from dmr.memory import Device
 from dmr.mesh.types import Mesh
@@ -159,7 +160,9 @@ def _make_delaunay(work: Work, *, strict: bool) -> None:
     """Flips edges until the mesh is constrained Delaunay; if `strict`, refuses a mesh that is not."""
     failing = make_delaunay(work.state, work.epochs, apply=False)
     if failing and strict:
-        raise InvalidMeshError(f"{failing} triangles have an edge that is not Delaunay, which --strict refuses")
+        raise InvalidMeshError(
+            f"{failing} triangles have an edge that is not Delaunay, which {option('strict')} refuses"
+        )
     if failing:
         flips = work.statistics.flips = make_delaunay(work.state, work.epochs)
         work.statistics.warn(f"the mesh was not Delaunay: {flips} edges were flipped first")

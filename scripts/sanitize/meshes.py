@@ -169,7 +169,7 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
     yield "a length", lambda: refined(mesh, device, max_edge=0.1)
     yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
-    grid = dmr.SizeField.from_grid([-1, 0, 2], [-1, 2], [[0.2, 0.05, 0.3], [0.4, 0.1, np.inf]])
+    grid = dmr.SizeField.from_grid([-1, 0, 2], [-1, 2], np.array([[0.2, 0.05, 0.3], [0.4, 0.1, np.inf]]))
     yield "lengths on a grid", lambda: refined(mesh, device, max_edge=grid)
 
 
@@ -179,7 +179,7 @@ def size_sources(device: Device) -> Iterator[Case]:
     sources = {
         "a number": size_source(0.1),
         "a function": size_source(finer_to_the_left),
-        "a grid": dmr.SizeField.from_grid([0, 0.2, 1], [0, 0.5, 1], [[1, 2, 3], [4, 5, 6], [7, np.inf, 9]]),
+        "a grid": dmr.SizeField.from_grid([0, 0.2, 1], [0, 0.5, 1], np.array([[1, 2, 3], [4, 5, 6], [7, np.inf, 9]])),
         "samples in a rectangle": sampled(finer_to_the_left, (0, 0, 1, 1)),
         "samples in a mesh": sampled(finer_to_the_left, plate),
     }
