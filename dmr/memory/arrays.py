@@ -105,8 +105,9 @@ class DeviceArray(ABC):
             ValueError: `out` has another size or dtype, is not contiguous, or cannot be written.
         """
         if out is None:
-            out = np.empty(self.size, self.dtype)
-        elif not (out.flags.c_contiguous and out.flags.writeable):
+            self.device.calling.moved[self.dtype] += self.size
+            return self._downloaded()
+        if not (out.flags.c_contiguous and out.flags.writeable):
             raise ValueError("the target of a download must be a contiguous array that can be written")
         target = self._checked(out)
         self.device.calling.moved[self.dtype] += self.size
@@ -128,10 +129,14 @@ class DeviceArray(ABC):
     @abstractmethod
     def _download(self, target: NDArray[Any]) -> None: ...
 
-    def _detach(self) -> NDArray[Any]:
+    def _downloaded(self) -> NDArray[Any]:
+        """Returns the array in new memory."""
         result = np.empty(self.size, self.dtype)
         self._download(result)
         return result
+
+    def _detach(self) -> NDArray[Any]:
+        return self._downloaded()
 
     @abstractmethod
     def fill(self, value: int) -> None:

@@ -27,6 +27,7 @@ from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.copying import Staging
 from dmr.memory.cuda.drivercalls import call
 from dmr.memory.cuda.loops import GraphLoop, Graphs
+from dmr.memory.cuda.page_locked import PageLockedPool
 from dmr.memory.cuda.pool import Block, MemoryPool
 from dmr.memory.cuda.waiting import Event, wait_for_stream
 from dmr.memory.declarations import constant
@@ -121,6 +122,14 @@ class CudaArray(DeviceArray):
         self._cuda.staging.download(self.pointer, target.view(np.uint8))
 
     @in_context
+    def _downloaded(self) -> NDArray[Any]:
+        locked = self._cuda.page_locked.array(self.nbytes)
+        if locked is None:
+            return super()._downloaded()
+        self._cuda.staging.download_directly(self.pointer, locked)
+        return locked.view(self.dtype)
+
+    @in_context
     def fill(self, value: int) -> None:
         if self.nbytes:
             driver.memset_d8_async(self.pointer, value, self.nbytes, self._cuda.stream)
@@ -140,7 +149,8 @@ class CudaDevice(Device):
 
     Attributes:
         number: of the GPU; total_memory: bytes.
-        context: the primary context; stream: orders all work; staging: transfers.
+        context: the primary context; stream: orders all work.
+        staging: transfers; page_locked: memory for downloads.
         finished: an event for streams of other libraries that wait for this one, or the reverse.
     """
 
@@ -168,6 +178,7 @@ class CudaDevice(Device):
         with self.context.lock, self.context.current:
             self.stream = driver.Stream(NON_BLOCKING)
             self.staging = Staging(self.stream, self.guarded)
+            self.page_locked = PageLockedPool()
             self.finished = Event()
 
     def _clear_up(self) -> None:
