@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from dmr.errors import DmrError
 from dmr.mesh.edges import edge_places
+from dmr.mesh.names import MARKERS, REGIONS
 from dmr.mesh.types import Mesh
 
 if TYPE_CHECKING:
@@ -39,13 +41,18 @@ def to_skfem(mesh: Mesh) -> MeshTri:
         log.warning("%d segments are no edges of triangles and were left out", int(lost.sum()))
     assert mesh.segment_markers is not None and mesh.triangle_attributes is not None
     marked = (mesh.segment_markers != 0) & ~lost
-    boundaries = _groups("boundary", mesh.segment_markers[marked], facets[marked])
+    boundaries = _groups("boundary", mesh.names[MARKERS], mesh.segment_markers[marked], facets[marked])
     regions = mesh.triangle_attributes[:, 0] if mesh.triangle_attributes.shape[1] else np.empty(0)
-    subdomains = _groups("region", regions, np.arange(len(regions)))
+    subdomains = _groups("region", mesh.names[REGIONS], regions, np.arange(len(regions)))
     made: MeshTri = found.with_boundaries(boundaries).with_subdomains(subdomains)
     return made
 
 
-def _groups(kind: str, values: NDArray[Any], members: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-    """Maps the name of each value to the members that have it, each once."""
-    return {f"{kind}_{value:g}": np.unique(members[values == value]) for value in np.unique(values).tolist()}
+def _groups(
+    kind: str, names: Mapping[int, str], values: NDArray[Any], members: NDArray[np.int64]
+) -> dict[str, NDArray[np.int64]]:
+    """Maps the name of each value, or its kind and number, to the members that have it, each once."""
+    return {
+        names.get(value, f"{kind}_{value:g}"): np.unique(members[values == value])
+        for value in np.unique(values).tolist()
+    }

@@ -19,6 +19,7 @@ from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, freeze, frozen
 from dmr.common.number_arrays import given_array, real_array
 from dmr.errors import InvalidMeshError
+from dmr.mesh.names import Names, checked_names, no_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,6 +143,7 @@ class Mesh(HoldsFrozen):
         area_bounds: (m,) float64 or None: area bound within each triangle; <= 0 means none.
         holes, regions: those of the `Pslg` that the mesh was made from, if any: they are not used, but written to the
             .poly file beside the mesh, which otherwise would not describe the domain.
+        names: of regions (values of triangle attribute 0) and markers, as for `Pslg`.
 
     Raises:
         InvalidMeshError: a wrong shape or dtype, an index out of range, or a coordinate that is not finite.
@@ -157,6 +159,7 @@ class Mesh(HoldsFrozen):
     area_bounds: Float | None = None
     holes: Float = field(default_factory=lambda: np.empty((0, 2)))
     regions: Float = field(default_factory=lambda: np.empty((0, 4)))
+    names: Names = field(default_factory=no_names)
 
     def __post_init__(self) -> None:
         self._shape()
@@ -201,6 +204,7 @@ class Mesh(HoldsFrozen):
             "regions": real_table(self.regions, (None, 4), "regions"),
         }
         freeze(self, checked)
+        object.__setattr__(self, "names", checked_names(self.names))
 
     @cached_property
     def neighbours(self) -> Int:
@@ -278,8 +282,8 @@ class Mesh(HoldsFrozen):
         """Converts the mesh to a `skfem.MeshTri`, of scikit-fem.
 
         Triangles keep their numbers. Vertices that no triangle uses are left out, because their unknowns would make
-        matrices singular; the others keep their order. Regions (triangle attribute 0) become subdomains `region_1`,
-        ..., segments with a marker boundaries `boundary_1`, ..., inside the mesh, too.
+        matrices singular; the others keep their order. Regions (triangle attribute 0) become subdomains, segments
+        with a marker boundaries, inside the mesh, too, under their names or as `region_1`, ..., `boundary_1`, ...
 
         Raises:
             DmrError: scikit-fem is missing.
@@ -361,6 +365,9 @@ class Pslg(HoldsFrozen):
         regions: (r, 4) float64: x, y, attribute, area bound (<= 0: none).
         segment_markers: (s,) int32, 0 for unmarked segments; vertex_markers: (n,) int32 or None;
             vertex_attributes: (n, a) float64.
+        names: of regions (their attributes) and markers, such as {"regions": {1: "steel"}, "markers": {10: "inlet"}}.
+            A name is printable text without quotation marks and backslashes, and belongs to one number. Boundary
+            segments without a marker get marker 1 when the graph is triangulated: better name others.
 
     Raises:
         InvalidMeshError: as for `Mesh`.
@@ -373,6 +380,7 @@ class Pslg(HoldsFrozen):
     segment_markers: Int | None = None
     vertex_markers: Int | None = None
     vertex_attributes: Float | None = None
+    names: Names = field(default_factory=no_names)
 
     def __post_init__(self) -> None:
         vertices = real_table(self.vertices, (None, 2), "vertices")
@@ -388,6 +396,7 @@ class Pslg(HoldsFrozen):
             **_labels(self, n, s),
         }
         freeze(self, checked)
+        object.__setattr__(self, "names", checked_names(self.names))
 
     @classmethod
     def from_triangle(cls, data: Mapping[str, Any]) -> Pslg:
