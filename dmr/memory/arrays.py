@@ -295,6 +295,18 @@ class Device(ABC):
         """
 
     @abstractmethod
+    def require_memory(self, needed: int, what: str) -> None:
+        """Refuses work that needs more memory of the device than is free, before it begins.
+
+        Args:
+            needed: bytes, over all arrays that exist at the same time.
+            what: the work, as the subject of the message: "a matrix of 1,000,000 nodes".
+
+        Raises:
+            OutOfMemoryError: there is less memory; gives the bytes needed and the bytes free.
+        """
+
+    @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocates an array of undefined content.
 

@@ -18,6 +18,7 @@ import pycuda.driver as driver
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.arguments import kind_of
+from dmr.common.available import amount
 from dmr.common.errors import InternalError, OutOfMemoryError, WrongTypeError
 from dmr.memory.arguments import DeviceCount, Number, bound_of
 from dmr.memory.arrays import Device, DeviceArray
@@ -247,6 +248,16 @@ class CudaDevice(Device):
         if self.calling.recording is not None:
             self.calling.recording.append(block)
         return CudaArray(self, block, 0, size, element)
+
+    @in_context
+    def require_memory(self, needed: int, what: str) -> None:
+        if needed > self.free_memory():
+            self._pool.free()
+        free = self.free_memory()
+        if needed > free:
+            raise OutOfMemoryError(
+                f"{what} needs {amount(needed)} of memory on {self.description}, and {amount(free)} are free"
+            )
 
     @in_context
     def free_memory(self) -> int:
