@@ -38,7 +38,8 @@ INLINE void sum_rows(const Team &team, const Csr &graph, float64 scale, float64 
     });
 }
 
-// sums[v] = the sum of the weights of v's edges; if that is infinite, - SMALLER times the sum. A team has SUM_ROWS rows.
+// sums[v] = the sum of the weights of v's edges; if that is infinite, - SMALLER times the sum. A team has SUM_ROWS
+// rows.
 TEAM_KERNEL(sum_weights, Csr graph, float64 *sums) {
     TEAM_SHARED(float64, lanes, TEAM_SIZE);
     for (const Team team : launch.teams()) {
