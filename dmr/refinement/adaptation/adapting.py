@@ -18,7 +18,8 @@ from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement import refine
 from dmr.refinement.adaptation.outlines import outline as outline_of
 from dmr.refinement.results import Refinement
-from dmr.sizing.size_field import Size, SizeField
+from dmr.sizing.functions import Size
+from dmr.sizing.size_field import SizeField
 
 NOT_OPTIONS = ("convex_hull", "max_edge", "strict")  # of `refine`, which mean nothing here
 
