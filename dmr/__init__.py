@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dmr.mesh.types import Mesh, Pslg
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
+    from dmr.meshing.point_sets import Delaunay, delaunay
     from dmr.refinement import refine
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
+    "Delaunay": "dmr.meshing.point_sets",
     "DmrError": "dmr.errors",
     "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
@@ -42,6 +44,7 @@ _HOMES = {
     "SizeField": "dmr.sizing",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
+    "delaunay": "dmr.meshing.point_sets",
     "generate": "dmr.domains.generation",
     "interpolate": "dmr.location",
     "locate": "dmr.location",
@@ -63,6 +66,7 @@ _MODULES = ("domains", "errors", "io", "memory")
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "Delaunay",
     "DmrError",
     "Locator",
     "Mesh",
@@ -73,6 +77,7 @@ __all__ = [
     "SizeField",
     "Voronoi",
     "__version__",
+    "delaunay",
     "domains",
     "errors",
     "generate",
