@@ -16,11 +16,12 @@ from dmr.common.command_line.targets import refuse_existing
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
 from dmr.io.extras import Extras
-from dmr.io.formats import unknown_suffix
+from dmr.io.formats import OURS, unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, counting_from, named
 from dmr.mesh.types import Mesh, Pslg
-from dmr.sizing.size_field import SizeField, as_function
+from dmr.sizing.functions import size_source
+from dmr.sizing.size_field import SizeField
 from dmr.triangle.names import SUFFIXES, companion, family
 from dmr.triangulation.options import CONFLICT_POLICIES
 
@@ -102,7 +103,7 @@ def read_size(size: str | None, name: str) -> SizeField | float | None:
         length = None
     if length is None:
         return read_size_field(size)
-    as_function(length, name)
+    size_source(length, name)
     return length
 
 
@@ -220,7 +221,7 @@ def chosen_output(path: str, *, force: bool, outlines: bool = False) -> Path:
         together = family(target)
     elif suffix in SUFFIXES and not (outlines and suffix == ".poly"):
         raise OptionError(f"a {suffix} file cannot hold a mesh: write {companion(target, '.ele')}")
-    elif suffix not in (".npz", ".poly"):
+    elif suffix not in OURS:
         form = find_format(suffix)
         if form is None:
             raise OptionError(f"{target}: {unknown_suffix(target, '.ele', '.npz')}")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dmr import io
+from dmr import domains, io, triangulate
 from dmr.common.threads import available_threads
 from dmr.mesh.statistics import min_angles
 from dmr.mesh.types import Mesh
@@ -277,3 +277,13 @@ def test_an_interrupt_exits_with_130_and_writes_nothing(folder, capsys, monkeypa
     monkeypatch.setattr("dmr.refinement.refine", interrupted)
     assert dmr(capsys, "refine", "input.ele") == (130, "", "dmr: interrupted\n")
     assert names(folder) == ["input.ele", "input.node"]
+
+
+def test_a_grid_of_adcirc_is_refined_and_written(folder, capsys):
+    sea = domains.with_names(domains.rectangle(2, 1, markers=[2, 3, 2, 4]), markers={4: "open sea"})
+    io.write("fort.14", triangulate(sea))
+    assert dmr(capsys, "refine", "fort.14", "-a", "0.1", "-o", "fine.2dm", "--device", "cpu")[0] == 0
+    assert dmr(capsys, "refine", "fine.2dm", "-a", "0.05", "-f", "-o", "fort.14", "--device", "cpu")[0] == 0
+    found = io.read("fort.14")
+    assert found.names["markers"] == {4: "open sea"} and len(found.triangles) > 40
+    assert set(found.segment_markers.tolist()) == {2, 3, 4}

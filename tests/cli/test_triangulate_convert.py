@@ -59,7 +59,7 @@ def test_faults_of_the_outline_are_located_in_its_file(folder, capsys):
 
 def test_a_mesh_is_not_triangulated_again(folder, capsys):
     io.write("a.ele", MESH)
-    assert "is a triangulation already: dmr refine refines it" in fails(capsys, 1, "triangulate", "a.ele")
+    assert "is a triangulation already: dmr refine refines it" in fails(capsys, 1, "triangulate", "a.ele", "--quiet")
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".vtu", ".msh", ".ele", ".vtk"])
