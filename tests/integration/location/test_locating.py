@@ -12,8 +12,8 @@ import pytest
 import dmr
 from dmr.errors import InvalidMeshError, OptionError, WrongTypeError
 from dmr.location import locator
-from tests.support.located import exact, part_of
-from tests.support.meshes import grid
+from tests.support.meshes import grid, part_of
+from tests.support.planar import lowest_triangles
 
 SQUARE = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
 
@@ -59,9 +59,9 @@ def located(name):
     mesh = CASES[name]()
     points = queries(mesh)
     if name == "a flat triangle":  # which contains no point
-        rest = exact(dmr.Mesh(mesh.vertices, mesh.triangles[1:]), points)
+        rest = lowest_triangles(dmr.Mesh(mesh.vertices, mesh.triangles[1:]), points)
         return mesh, points, [t + 1 if t >= 0 else -1 for t in rest]
-    return mesh, points, exact(mesh, points)
+    return mesh, points, lowest_triangles(mesh, points)
 
 
 @pytest.mark.parametrize("name", CASES)
