@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("PIL")
 pytest.importorskip("skfem")
-matplotlib = pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib")
 
 from scripts.make.tutorial import PAGE, PAGES, run
 
@@ -24,7 +24,7 @@ def masked(text: str) -> str:
 
 @pytest.mark.slow
 def test_the_page_prints_and_draws_what_it_shows(tmp_path: Path) -> None:
-    matplotlib.use("agg")
+    pytest.importorskip("matplotlib").use("agg")
     for block, printed in run(TEXT, tmp_path):
         assert masked(printed) == masked(block["text"] or ""), block["code"]
     shown = [Path(name).name for name in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT)]
