@@ -8,6 +8,7 @@ from typing import Any
 from dmr.common.frozen import HoldsFrozen, freeze_fields
 from dmr.common.text import counted
 from dmr.mesh.types import Mesh
+from dmr.refinement.optimization.results import Smoothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,7 @@ class Refinement(HoldsFrozen):
             and "refused", those that could not be launched: the thread that wanted to launch them did their work. A
             profiled run also has "shares", indices of a launch (on a GPU: threads) that checked something, "checked",
             triangles, and "largest_share".
+        smoothing: the report of the optimisation; None if there was none.
         tries: number of recipes tried; a tiny mesh is refined by several, and the smallest result is kept.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
     """
@@ -86,6 +88,7 @@ class Refinement(HoldsFrozen):
     history: tuple[Round, ...] = field(repr=False)
     launches: dict[str, int] = field(repr=False)
     checks: dict[str, int]
+    smoothing: Smoothing | None = None
     tries: int = 1
     warnings: tuple[str, ...] = field(default=())
 
@@ -125,6 +128,7 @@ class Refinement(HoldsFrozen):
             "seconds": dict(self.seconds),
             "launches": dict(self.launches),
             "checks": dict(self.checks),
+            "smoothing": None if self.smoothing is None else self.smoothing.to_json(),
             "tries": self.tries,
             "warnings": list(self.warnings),
         }

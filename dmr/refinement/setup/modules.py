@@ -20,6 +20,7 @@ ALWAYS = (
     "primitives/sorting",
     "mesh/topology",
 )
+OPTIMIZATION = ("optimize/checks", "optimize/moves")
 ROUNDS_ON_DEVICE = ("primitives/device_loop", "refine/rounds/persistent_rounds", "refine/rounds/single_block_rounds")
 
 
@@ -31,4 +32,5 @@ def refinement_modules(options: RefineOptions, *, rounds_on_device: bool) -> tup
         rounds_on_device: whether the device runs rounds without the host.
     """
     driver = ROUNDS_ON_DEVICE if rounds_on_device else ()
-    return ALWAYS + driver + MARKINGS[options.marking].gpu_modules + BALANCES[options.balance].gpu_modules
+    further = OPTIMIZATION if options.optimize else ()
+    return ALWAYS + driver + further + MARKINGS[options.marking].gpu_modules + BALANCES[options.balance].gpu_modules

@@ -51,7 +51,7 @@ class QualityCheck:
     def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:
         """Returns the kernel arguments for the `count` triangles of a list; `fresh` ones may count as shares."""
         counters = self.counters if fresh and self._counts_shares else None
-        return self._state.view, self._limits.view, slots, self._sizes(slots, count), counters
+        return self._state.view, self._limits.view, slots, self.sizes(slots, count), counters
 
     def check_all(self, everything: DeviceArray, count: int) -> None:
         """Runs the first check: all triangles of the mesh, and with them all subsegments."""
@@ -62,7 +62,7 @@ class QualityCheck:
         numbers = dict(zip(COUNTERS, (int(n) for n in self.counters.download()), strict=True))
         return {name: numbers[name] for name in (COUNTERS if self._counts_shares else COUNTERS[:2])}
 
-    def _sizes(self, slots: DeviceArray, count: Number) -> DeviceArray | None:
+    def sizes(self, slots: DeviceArray, count: Number) -> DeviceArray | None:
         """Returns the bound on the longest edge of each listed triangle; calls the user's function once for all."""
         if self._max_edge is None:
             return None
