@@ -1,4 +1,5 @@
 // What the rounds of an optimisation check: angles before and after, and bounds of triangles that have changed.
+#include "geometry/predicates.cuh"
 #include "mesh/mesh.cuh"
 #include "optimize/shape.cuh"
 #include "refine/quality/quality.cuh"
@@ -11,9 +12,7 @@ KERNEL(survey_angles, const Triangle *triangles, const Point *points, const uint
     for (const Index t : launch) {
         const Triangle &one = triangles[t];
         const Point a = points[one.vertex[0]], b = points[one.vertex[1]], c = points[one.vertex[2]];
-        const float64 cross = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
-        const SmallestAngle angle =
-            smallest_angle(squared_length(a, b), squared_length(b, c), squared_length(c, a), cross);
+        const SmallestAngle angle = smallest_angle_of(a, b, c);
         degrees[t] = degrees_of(angle);
         cotangents[t] = quality[t] & UNREFINED ? 0.0 : angle.cotangent();
     }
@@ -25,6 +24,21 @@ KERNEL(flag_changed, const Triangle *before, const Triangle *triangles, const in
         flags[t] = 0;
         for (int k = 0; k < 3; ++k)
             flags[t] |= triangles[t].vertex[k] != before[t].vertex[k] || moved[triangles[t].vertex[k]];
+    }
+}
+
+// flags[t] = 1 if triangle t has a corner that has moved, and its smallest angle has a cotangent above `steepest`, or
+// it is not counter-clockwise.
+KERNEL(flag_spoilt, const Triangle *triangles, const Point *points, const int32 *moved, float64 steepest,
+       int32 *flags) {
+    for (const Index t : launch) {
+        const Triangle &one = triangles[t];
+        flags[t] = 0;
+        if (!moved[one.vertex[0]] && !moved[one.vertex[1]] && !moved[one.vertex[2]])
+            continue;
+        const Point a = points[one.vertex[0]], b = points[one.vertex[1]], c = points[one.vertex[2]];
+        const SmallestAngle angle = smallest_angle_of(a, b, c);
+        flags[t] = orient2d_by_filter(a, b, c) != 1 || angle.dot > steepest * angle.cross;
     }
 }
 

@@ -2,9 +2,9 @@
 //
 // A vertex minimises the sum of the cotangents of the smallest angles in its star, by direct search: a few candidates
 // in a fixed order. (Freitag, Jones and Plassmann 1999 move vertices in independent sets, too, but maximise the
-// smallest angle of the star alone.) No two neighbours move at once: of the vertices that wait, those move whose hash
-// is the largest among their waiting neighbours (Jones and Plassmann 1993). The stars of two such vertices have no
-// triangle in common, so the result depends neither on the order of threads nor on their number.
+// smallest angle of the star alone.) Vertices of one colour move at the same time. Neighbours have different colours,
+// except for a few after flips; of two with the same colour, the one with the larger hash moves. So no two stars have a
+// triangle in common, and the result depends neither on the order of threads nor on their number.
 #include "geometry/encroachment.cuh"
 #include "geometry/steiner.cuh"
 #include "mesh/interpolation.cuh"
@@ -15,20 +15,20 @@
 // How a vertex may move: not at all, along its input segment, or anywhere in its star.
 enum Mobility : uint8 { FIXED, SLIDING, FREE };
 
-// Whether a vertex still has to be processed in the current round.
-enum Stage : uint8 { PROCESSED, WAITING, CHOSEN };
+constexpr int FIRST_COLOURS = 8; // chosen at random at first
+constexpr int COLOURS = 12;      // after repairs; a vertex that finds no free one keeps its colour
+constexpr uint8 NO_COLOUR = 255; // of vertices that do not move
 
 // What the moves of a round share (dmr/refinement/optimization/moves.py).
 KERNEL_STRUCT(Smoothing) {
-    uint8 *mobility;      // per vertex: its Mobility
-    uint8 *stages;        // per vertex: its Stage
-    int32 *moved;         // per vertex: 1 if it has moved in this round
-    int32 *incident;      // per vertex: the highest number of a triangle around it
-    int32 *degrees;       // per vertex: the number of triangles around it
-    const float64 *sizes; // per triangle: its longest edge allowed; or null
-    float64 steepest;     // the largest cotangent that an angle may have after a move
-    float64 reach;        // of the search, in distances to the neighbours
-    int64 round;
+    const uint8 *mobility; // per vertex: its Mobility
+    const uint8 *colours;  // per vertex: its colour
+    int32 *moved;          // per vertex: 1 if it has moved in this round
+    int32 *incident;       // per vertex: the highest number of a triangle around it
+    int32 *degrees;        // per vertex: the number of triangles around it
+    const float64 *sizes;  // per triangle: its longest edge allowed; or null
+    float64 steepest;      // the largest cotangent that an angle may have after a move
+    float64 reach;         // of the search, in distances to the neighbours
 };
 
 // Vertices from `first` on may move, unless they are input vertices on a segment, or lie on a segment that starts at an
@@ -67,33 +67,51 @@ KERNEL(find_stars, const Triangle *triangles, Smoothing smoothing) {
         }
 }
 
-KERNEL(begin_moves, Smoothing smoothing) {
-    for (const Index v : launch) {
-        const bool waits = smoothing.mobility[v] != FIXED && smoothing.degrees[v] <= MOST_NEIGHBOURS;
-        smoothing.stages[v] = waits ? WAITING : PROCESSED;
-        smoothing.moved[v] = 0;
+// ---- Colours --------------------------------------------------------------------------------------------------------
+
+KERNEL(choose_colours, uint8 *colours) {
+    for (const Index v : launch)
+        colours[v] = uint8(hash32(uint32(v)) % FIRST_COLOURS);
+}
+
+// Of two neighbours, whether the first one has precedence.
+INLINE bool precedes(int32 u, int32 v) { return hash32(uint32(u)) > hash32(uint32(v)); }
+
+// Whether a neighbour with the same colour precedes v.
+INLINE bool loses_colour(const Star &star, int32 v, const uint8 *colours) {
+    for (int i = 0; i <= star.count; ++i)
+        if (colours[star.ring[i]] == colours[v] && precedes(star.ring[i], v))
+            return true;
+    return false;
+}
+
+// Gives vertices that lose their colour the first one that no neighbour has.
+KERNEL(repair_colours, Mesh mesh, Smoothing smoothing, uint8 *repaired) {
+    for (const Index i : launch) {
+        const int32 v = int32(i);
+        uint8 colour = smoothing.colours[v];
+        if (smoothing.mobility[v] == FIXED || smoothing.degrees[v] > MOST_NEIGHBOURS) {
+            colour = NO_COLOUR;
+        } else {
+            const Star star(mesh, v, smoothing.incident[v]);
+            if (colour == NO_COLOUR || loses_colour(star, v, smoothing.colours)) {
+                uint32 used = 0;
+                for (int k = 0; k <= star.count; ++k)
+                    used |= uint32(1) << (smoothing.colours[star.ring[k]] & 31);
+                for (int candidate = COLOURS - 1; candidate >= 0; --candidate)
+                    colour = used >> candidate & 1 ? colour : uint8(candidate);
+            }
+        }
+        repaired[v] = colour;
     }
 }
 
-KERNEL(choose_movers, Mesh mesh, Smoothing smoothing) {
-    const uint32 salt = hash32(uint32(smoothing.round));
-    for (const Index v : launch) {
-        if (smoothing.stages[v] != WAITING)
-            continue;
-        const Star star(mesh, int32(v), smoothing.incident[v]);
-        const uint32 own = hash32(uint32(v) ^ salt);
-        bool first = true;
-        for (int i = 0; first && i <= star.count; ++i)
-            first = racing_load(&smoothing.stages[star.ring[i]]) == PROCESSED || star.ring[i] == v ||
-                    hash32(uint32(star.ring[i]) ^ salt) < own;
-        if (first) // a neighbour that reads either stage decides the same
-            racing_store(&smoothing.stages[v], uint8(CHOSEN));
-    }
-}
+// ---- Moves ----------------------------------------------------------------------------------------------------------
 
 // A star whose center moves.
 struct MovingStar {
     Point ring[MOST_NEIGHBOURS + 1];
+    float64 sides[MOST_NEIGHBOURS]; // squared lengths of the edges from ring[i] to ring[i + 1]
     int count;
     uint32 subsegments;   // bit i: the edge from ring[i] to ring[i + 1] is a subsegment
     float64 lens;         // see Limits
@@ -107,6 +125,7 @@ struct MovingStar {
         for (int i = 0; i <= count; ++i)
             ring[i] = mesh.points[star.ring[i]];
         for (int i = 0; i < count; ++i) {
+            sides[i] = squared_length(ring[i], ring[i + 1]);
             const int32 t = star.triangle[i];
             const Triangle &one = mesh.triangles[t];
             subsegments |= uint32(one.link[edge_that_starts_at(one, star.ring[i])] < 0) << i;
@@ -128,11 +147,10 @@ struct MovingStar {
             const Point a = ring[i], b = ring[i + 1];
             const float64 left = (a.x - p.x) * (b.y - p.y), right = (a.y - p.y) * (b.x - p.x), cross = left - right;
             const float64 to_b = squared_length(p, b);
-            const SmallestAngle angle = smallest_angle(to_a, squared_length(a, b), to_b, cross);
+            const SmallestAngle angle = smallest_angle(to_a, sides[i], to_b, cross);
             const bool valid = cross > ORIENT_BOUND * (magnitude(left) + magnitude(right)) &&
                                angle.dot <= steepest * cross && cross * (1.0 + 0x1p-40) <= doubled_area &&
-                               angle.longest <= squared_edge &&
-                               !(subsegments >> i & 1 && encroaches(a, b, p, lens));
+                               angle.longest <= squared_edge && !(subsegments >> i & 1 && encroaches(a, b, p, lens));
             sum = valid ? sum + angle.cotangent() : most;
             to_a = to_b;
         }
@@ -233,22 +251,38 @@ INLINE void carry_attributes(const Mesh &mesh, const Star &star, int32 v, Point 
     }
 }
 
-KERNEL(move_chosen, Mesh mesh, Limits limits, Smoothing smoothing) {
-    for (const Index v : launch) {
-        if (smoothing.stages[v] != CHOSEN)
+KERNEL(move_vertices, Mesh mesh, Limits limits, Smoothing smoothing, int32 colour) {
+    for (const Index i : launch) {
+        const int32 v = int32(i);
+        if (smoothing.colours[v] != colour)
             continue;
-        const Star star(mesh, int32(v), smoothing.incident[v]);
+        const Star star(mesh, v, smoothing.incident[v]);
+        if (loses_colour(star, v, smoothing.colours))
+            continue;
         const MovingStar moving(mesh, limits, smoothing, star);
-        const Track track(mesh, int32(v), smoothing.mobility[v] == SLIDING);
+        const Track track(mesh, v, smoothing.mobility[v] == SLIDING);
         const Point by = best_move(moving, track, smoothing.steepest, smoothing.reach);
-        smoothing.stages[v] = PROCESSED;
         if (by.x == 0.0 && by.y == 0.0)
             continue;
         const Point p = track.place_after(by);
         if (mesh.attributes != nullptr)
-            carry_attributes(mesh, star, int32(v), p);
+            carry_attributes(mesh, star, v, p);
         mesh.points[v] = p;
         mesh.vertex_parameter[v] = track.slides ? track.parameter_after(by) : track.parameter;
         smoothing.moved[v] = 1;
+    }
+}
+
+// Takes the moves of fixed vertices back.
+KERNEL(take_back, Mesh mesh, Smoothing smoothing, const Point *points, const float64 *parameters,
+       const float64 *attributes) {
+    for (const Index v : launch) {
+        if (!smoothing.moved[v] || smoothing.mobility[v] != FIXED)
+            continue;
+        smoothing.moved[v] = 0;
+        mesh.points[v] = points[v];
+        mesh.vertex_parameter[v] = parameters[v];
+        for (Index column = 0; attributes != nullptr && column < mesh.width; ++column)
+            mesh.attributes[v * mesh.width + column] = attributes[v * mesh.width + column];
     }
 }

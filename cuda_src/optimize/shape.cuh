@@ -20,6 +20,11 @@ INLINE SmallestAngle smallest_angle(float64 ab, float64 bc, float64 ca, float64 
     return {cross, 0.5 * (ab + bc + ca) - shortest, longest};
 }
 
+INLINE SmallestAngle smallest_angle_of(Point a, Point b, Point c) {
+    const float64 cross = (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+    return smallest_angle(squared_length(a, b), squared_length(b, c), squared_length(c, a), cross);
+}
+
 // The angle in degrees. Two halvings reduce it to at most 15 degrees, where the series of the arc tangent converges by
 // a factor of 14 per term.
 INLINE float64 degrees_of(SmallestAngle angle) {

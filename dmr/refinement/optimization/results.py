@@ -14,8 +14,8 @@ class Smoothing:
 
     Attributes:
         rounds: rounds that were kept; moves: moves of vertices in them (a vertex moves at most once per round).
-        flips: edges flipped in them; undone: rounds that were undone, because a triangle missed a bound after its
-            flips, or because the mean did not grow.
+        flips: edges flipped in them; repeated: how often the flips of a round were repeated without some of its moves,
+            because a triangle missed a bound after them.
         mean_min_angle_before, mean_min_angle: mean over the triangles of the smallest angle in degrees, before the
             first round and after the last one.
     """
@@ -23,7 +23,7 @@ class Smoothing:
     rounds: int
     moves: int
     flips: int
-    undone: int
+    repeated: int
     mean_min_angle_before: float
     mean_min_angle: float
 

@@ -5,12 +5,13 @@
         move vertices                            in independent sets                     (moves)
         flip edges                               until the mesh is constrained Delaunay  (setup/flips)
         check the triangles that have changed    against all bounds                      (steps/quality_check)
-        undo the round                           if one of them misses a bound, or the mean has not grown
+        repeat the flips                         without the moves around triangles that miss a bound
+    undo the round                           if the mean has not grown
 
 No angle gets smaller than the smallest angle of the mesh before: a move that makes one is not made, and the flips of
 Lawson's algorithm never make the smaller one of two smallest angles worse. A flip can make a larger triangle or a
-longer edge, however. Then the round is undone, the vertices around such triangles are fixed, and the round is run
-again. The triangles that the refinement had to leave below a bound keep their corners.
+longer edge, however. Then the flips are undone, the vertices around such triangles are fixed where they were before, and
+the edges are flipped again. The triangles that the refinement had to leave below a bound keep their corners.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.steps.quality_check import QualityCheck
 
 LEAST_GAIN = 0.01  # degrees of the mean; a round that gains less is the last one
-MOST_REPEATS = 4  # of a round, each with more vertices fixed
+MOST_REPEATS = 8  # of the flips of a round, each with more vertices fixed
 
 
 def optimize_mesh(
@@ -68,7 +69,7 @@ class _Optimizer:
         self._flags = state.device.empty(state.slots, np.int32)
         self._degrees = state.device.empty(state.slots, np.float64)
         self._cotangents = state.device.empty(state.slots, np.float64)
-        self._undone = 0
+        self._repeated = 0
 
     def run(self, rounds: int, is_over: Callable[[], bool]) -> Smoothing:
         everything = self._device.empty(self._state.slots, np.int32)
@@ -88,30 +89,48 @@ class _Optimizer:
             if gain < LEAST_GAIN:
                 break
         return Smoothing(
-            rounds=kept, moves=moves, flips=flips, undone=self._undone, mean_min_angle_before=before, mean_min_angle=mean
+            rounds=kept, moves=moves, flips=flips, repeated=self._repeated, mean_min_angle_before=before, mean_min_angle=mean
         )
 
     def _round(self, number: int, steepest: float, sizes: DeviceArray | None, mean: float) -> tuple[int, int, float]:
-        """Runs a round, again with more vertices fixed if a triangle misses a bound after it.
+        """Runs a round.
 
         Returns:
-            Vertices moved, edges flipped, and the new mean angle; no move if the round was undone for good.
+            Vertices moved, edges flipped, and the new mean angle; no move if the round was undone.
         """
         self._snapshot.take()
+        self._mover.sweep(number, steepest, sizes)
         for _ in range(MOST_REPEATS):
-            moved = self._mover.sweep(number, steepest, sizes)
+            if not self._fix_spoilt(steepest):
+                break
             flipped = make_delaunay(self._state, self._epochs)
             violating, count = self._check_changed()
-            reached = self._mean_angle()
-            if moved and count == 0 and reached > mean:
-                return moved, flipped, reached
-            if count:
-                self._fix_around(violating, count)
-            self._snapshot.restore(self._epochs)
-            self._undone += moved > 0
             if count == 0:
+                moved, reached = self._mover.count_moved(), self._mean_angle()
+                if moved and reached > mean:
+                    return moved, flipped, reached
                 break
+            self._repeated += 1
+            self._fix_around(violating, count)
+            self._snapshot.undo_flips(self._epochs)
+            self._mover.take_back(self._snapshot)
+        self._snapshot.undo(self._epochs)
         return 0, 0, mean
+
+    def _fix_spoilt(self, steepest: float) -> bool:
+        """Takes moves back until no triangle is worse than it may be; returns whether that was possible.
+
+        Moves do not spoil triangles, but if only some moves of a round are taken back, others may no longer fit.
+        """
+        for _ in range(MOST_REPEATS):
+            arrays = self._state.triangles, self._state.points, self._mover.moved
+            self._device.launch("flag_spoilt", self._state.slots, *arrays, steepest, self._flags)
+            spoilt, count = flagged_indices(self._flags)
+            if count == 0:
+                return True
+            self._mover.fix_corners(spoilt, count)
+            self._mover.take_back(self._snapshot)
+        return False
 
     def _mean_angle(self) -> float:
         """Returns the mean smallest angle in degrees; also computes the cotangents of those of refined triangles."""
@@ -124,7 +143,7 @@ class _Optimizer:
     def _check_changed(self) -> tuple[DeviceArray, int]:
         """Checks the triangles that the round has changed; returns those that miss a bound."""
         state, flags = self._state, self._flags
-        before, moved = self._snapshot.triangles, self._mover.moved
+        before, moved = self._snapshot.of("triangles"), self._mover.moved
         self._device.launch("flag_changed", state.slots, before, state.triangles, moved, flags)
         changed, count = flagged_indices(flags)
         self._device.launch("check_listed", count, *self._quality.arguments(changed, count, fresh=False))
