@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dmr.domains.generation import generate
     from dmr.errors import DmrError
     from dmr.io import read, write
+    from dmr.location import Locator, interpolate, locate
     from dmr.mesh.quadratic import SecondOrder, second_order
     from dmr.mesh.statistics import measure
     from dmr.mesh.types import Mesh, Pslg
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
     "DmrError": "dmr.errors",
+    "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
     "Pslg": "dmr.mesh.types",
     "Refinement": "dmr.refinement.results",
@@ -41,6 +43,8 @@ _HOMES = {
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
     "generate": "dmr.domains.generation",
+    "interpolate": "dmr.location",
+    "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
     "read": "dmr.io",
     "refine": "dmr.refinement",
@@ -60,6 +64,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
     "DmrError",
+    "Locator",
     "Mesh",
     "Pslg",
     "Refinement",
@@ -71,7 +76,9 @@ __all__ = [
     "domains",
     "errors",
     "generate",
+    "interpolate",
     "io",
+    "locate",
     "measure",
     "memory",
     "read",

@@ -41,11 +41,12 @@ def from_geojson(
     Args:
         source: a file, or the result of `json.load`: a geometry, a Feature or a FeatureCollection. A file whose name
             ends with .gz, .bz2 or .xz is decompressed.
-        attribute: the property with a polygon's region attribute, a number; a feature without it gets 0, which the log
-            reports.
+        attribute: the property with a polygon's region attribute, a number, or a text: then the regions are numbered
+            from 1 on, and named. A feature without it gets 0, which the log reports.
         area: the property with the maximum area of its triangles, in the units of the result; <= 0 for none.
-        marker: the property with the marker of the segments of its polygons and lines, and of its points. A border
-            that features share takes the first nonzero marker.
+        marker: the property with the marker of the segments of its polygons and lines, and of its points: a number,
+            or a text; then the markers are numbered from 2 on, and named. A border that features share takes the
+            first nonzero marker.
         project: the coordinate reference system to project the coordinates to, such as "EPSG:3857", by pyproj. They
             are longitude and latitude, unless a member "crs" of the object names another system.
         on_conflict: "resolve" omits rings that enclose nothing (fewer than three distinct corners, all corners

@@ -1,7 +1,7 @@
 """Constrained Delaunay triangulation of a domain given by its outline.
 
-    insert the vertices                  along a space-filling curve, by cavities        (delaunay.cpp)
-    insert the segments                  find and resolve conflicts among them           (segments.cpp, conflicts)
+    insert the vertices                  along a space-filling curve, by cavities        (serial/delaunay.cpp)
+    insert the segments                  find and resolve conflicts among them           (serial/segments.cpp)
     carve                                remove the outside and holes, label regions     (carving)
 
 The names at the right are the files of this folder. It runs on one CPU thread: a million vertices and segments take a

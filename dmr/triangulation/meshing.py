@@ -11,6 +11,7 @@ from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
+from dmr.mesh.names import MARKERS
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve
@@ -46,7 +47,7 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
     domain = carve(pslg, plane)
-    notes += [resolved for resolved, _ in conflicts] + domain.notes
+    notes += [resolved for resolved, _ in conflicts] + domain.notes + _named_by_default(pslg, plane, domain)
     if mesher == "triangle":
         from dmr.triangle.peer import triangulate_by_triangle
 
@@ -87,9 +88,24 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
         area_bounds=None if domain.area_bounds is None else domain.area_bounds[domain.kept],
         holes=pslg.holes,
         regions=pslg.regions,
+        names=pslg.names,
     )
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
     return record_triangulation(mesh, _links(plane.neighbours, sides, domain.kept))
+
+
+def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
+    """Warns of boundary segments without a marker if their default, 1, has a name."""
+    assert pslg.segment_markers is not None
+    unmarked = (pslg.segment_markers[plane.edge_segments] == 0) & (domain.left != domain.right)
+    name = pslg.names[MARKERS].get(1)
+    if name is None or not unmarked.any():
+        return []
+    first = int(plane.edge_segments[np.flatnonzero(unmarked)[0]])
+    return [
+        f"boundary segments without a marker (the first: segment {first}) get marker 1, whose name is {name!r}: "
+        "give them markers, or another number to that name"
+    ]
 
 
 def _links(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> Links:

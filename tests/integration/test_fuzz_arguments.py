@@ -274,6 +274,7 @@ CALLS: dict[str, Call] = {
     "domains.interior_point, a hole": (lambda hole: domains.interior_point(RING, [hole]), {"hole": HOLE}, ()),
     "domains.merge": (lambda first, second: domains.merge(first, second), {"first": PSLG, "second": PSLG}, ()),
     "domains.with_holes": (domains.with_holes, {"pslg": PSLG, "points": np.ones((1, 2))}, ()),
+    "domains.with_names": (domains.with_names, {"pslg": PSLG, "regions": {1: "a"}, "markers": {2: "b"}}, ()),
     "domains.with_regions": (domains.with_regions, {"pslg": PSLG, "regions": np.ones((1, 4))}, ()),
     "domains.with_regions, a region": (lambda region: domains.with_regions(PSLG, [region]), {"region": np.ones(4)}, ()),
     "domains.from_geojson": (
