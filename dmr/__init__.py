@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
     from dmr.refinement import refine
+    from dmr.refinement.optimization.pipeline import optimize
+    from dmr.refinement.optimization.results import Optimization, Smoothing
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
     from dmr.validation.checker import Report, validate
@@ -36,16 +38,19 @@ _HOMES = {
     "DmrError": "dmr.errors",
     "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
+    "Optimization": "dmr.refinement.optimization.results",
     "Pslg": "dmr.mesh.types",
     "Refinement": "dmr.refinement.results",
     "Report": "dmr.validation",
     "SizeField": "dmr.sizing",
+    "Smoothing": "dmr.refinement.optimization.results",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
     "generate": "dmr.domains.generation",
     "interpolate": "dmr.location",
     "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
+    "optimize": "dmr.refinement.optimization.pipeline",
     "read": "dmr.io",
     "refine": "dmr.refinement",
     "triangulate": "dmr.meshing.plain",
@@ -66,11 +71,13 @@ __all__ = [
     "DmrError",
     "Locator",
     "Mesh",
+    "Optimization",
     "Pslg",
     "Refinement",
     "Report",
     "SecondOrder",
     "SizeField",
+    "Smoothing",
     "Voronoi",
     "__version__",
     "domains",
@@ -81,6 +88,7 @@ __all__ = [
     "locate",
     "measure",
     "memory",
+    "optimize",
     "read",
     "refine",
     "second_order",

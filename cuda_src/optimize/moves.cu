@@ -90,7 +90,8 @@ KERNEL(repair_colours, Mesh mesh, Smoothing smoothing, uint8 *repaired) {
     for (const Index i : launch) {
         const int32 v = int32(i);
         uint8 colour = smoothing.colours[v];
-        if (smoothing.mobility[v] == FIXED || smoothing.degrees[v] > MOST_NEIGHBOURS) {
+        const int32 degree = smoothing.degrees[v];
+        if (smoothing.mobility[v] == FIXED || degree == 0 || degree > MOST_NEIGHBOURS) {
             colour = NO_COLOUR;
         } else {
             const Star star(mesh, v, smoothing.incident[v]);

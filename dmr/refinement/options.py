@@ -43,17 +43,21 @@ def check_run(device: object, progress: object, *, profile: object) -> bool:
     return switch("profile", profile)
 
 
-def optimization_rounds(value: bool | int) -> int:
+def optimization_rounds(value: bool | int, name: str = "optimize") -> int:
     """Returns the most rounds of an optimisation, 0 for none: `True` stands for 8, `False` for 0.
+
+    Args:
+        value: what the user gave.
+        name: of the option, for messages.
 
     Raises:
         OptionError: a negative number; a WrongTypeError if it is no whole number.
     """
     if type(value).__name__ in ("bool", "bool_"):  # of Python and of numpy
         return USUAL_ROUNDS if value else 0
-    rounds = whole_option("optimize", value, "True, False or a number of rounds")
+    rounds = whole_option(name, value, "True, False or a number of rounds")
     if rounds < 0:
-        raise OptionError(f"optimize must be True, False or a number of rounds, not {rounds}")
+        raise OptionError(f"{name} must be True, False or a number of rounds, not {rounds}")
     return rounds
 
 

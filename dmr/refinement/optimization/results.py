@@ -40,6 +40,7 @@ class Optimization:
         mesh: the result, with as many vertices and triangles as the input, and the input's numbers of vertices.
         smoothing: what was done.
         device: where it ran; threads: CPU threads (0 on a GPU); seconds: wall-clock time.
+        warnings: what a user should know about the input, one sentence each.
     """
 
     mesh: Mesh
@@ -47,3 +48,4 @@ class Optimization:
     device: str
     threads: int
     seconds: float
+    warnings: tuple[str, ...] = ()
