@@ -23,7 +23,9 @@ from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.quality_check import QualityCheck
 
 
-def optimize(mesh: Mesh, *, rounds: bool | int = True, device: str = "auto", threads: int | None = None) -> Optimization:
+def optimize(
+    mesh: Mesh, *, rounds: bool | int = True, device: str = "auto", threads: int | None = None
+) -> Optimization:
     """Moves the inner vertices of a mesh and flips edges, until the smallest angles of triangles are better on average.
 
     Vertices on the boundary and on segments stay, bit for bit; all others may move. The result is a constrained

@@ -10,8 +10,8 @@
 
 No angle gets smaller than the smallest angle of the mesh before: a move that makes one is not made, and the flips of
 Lawson's algorithm never make the smaller one of two smallest angles worse. A flip can make a larger triangle or a
-longer edge, however. Then the flips are undone, the vertices around such triangles are fixed where they were before, and
-the edges are flipped again. The triangles that the refinement had to leave below a bound keep their corners.
+longer edge, however. Then the flips are undone, the vertices around such triangles are fixed where they were before,
+and the edges are flipped again. The triangles that the refinement had to leave below a bound keep their corners.
 """
 
 from __future__ import annotations
@@ -89,7 +89,12 @@ class _Optimizer:
             if gain < LEAST_GAIN:
                 break
         return Smoothing(
-            rounds=kept, moves=moves, flips=flips, repeated=self._repeated, mean_min_angle_before=before, mean_min_angle=mean
+            rounds=kept,
+            moves=moves,
+            flips=flips,
+            repeated=self._repeated,
+            mean_min_angle_before=before,
+            mean_min_angle=mean,
         )
 
     def _round(self, number: int, steepest: float, sizes: DeviceArray | None, mean: float) -> tuple[int, int, float]:

@@ -90,9 +90,7 @@ def test_points_on_segments_slide_along_them():
 def test_triangles_beside_small_input_angles_stay():
     wedge = dmr.Pslg([(0, 0), (10, 0), (10, 1), (10, 5), (0, 5)], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 2)])
     fine = dmr.refine(wedge, max_area=0.1, optimize=True)
-    report = dmr.validate(
-        fine.mesh, input=wedge, min_angle=30, max_area=0.1, unrefined=fine.unrefined_triangles
-    )
+    report = dmr.validate(fine.mesh, input=wedge, min_angle=30, max_area=0.1, unrefined=fine.unrefined_triangles)
     assert report.ok, report.failures
     assert fine.unrefined == dmr.refine(wedge, max_area=0.1).unrefined != {}
     assert fine.smoothing.moves > 0
@@ -126,9 +124,9 @@ def test_no_rounds_change_nothing():
 
 @pytest.mark.parametrize(("value", "error"), [(-1, OptionError), (1.5, WrongTypeError), ("yes", WrongTypeError)])
 def test_what_is_no_number_of_rounds_is_refused(value, error):
-    with pytest.raises(error, match="^optimize must be True, False or a number of rounds, not "):
+    with pytest.raises(error, match=r"^optimize must be True, False or a number of rounds, not "):
         dmr.refine(dmr.generate("random", 10), optimize=value)
-    with pytest.raises(error, match="^rounds must be True, False or a number of rounds, not "):
+    with pytest.raises(error, match=r"^rounds must be True, False or a number of rounds, not "):
         dmr.optimize(dmr.generate("random", 10), rounds=value)
 
 
