@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dmr.mesh.types import Mesh, Pslg
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
+    from dmr.meshing.point_sets import Delaunay, delaunay
     from dmr.refinement import refine
     from dmr.refinement.optimization.pipeline import optimize
     from dmr.refinement.optimization.results import Optimization, Smoothing
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
+    "Delaunay": "dmr.meshing.point_sets",
     "DmrError": "dmr.errors",
     "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
@@ -46,6 +48,7 @@ _HOMES = {
     "Smoothing": "dmr.refinement.optimization.results",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
+    "delaunay": "dmr.meshing.point_sets",
     "generate": "dmr.domains.generation",
     "interpolate": "dmr.location",
     "locate": "dmr.location",
@@ -68,6 +71,7 @@ _MODULES = ("domains", "errors", "io", "memory")
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "Delaunay",
     "DmrError",
     "Locator",
     "Mesh",
@@ -80,6 +84,7 @@ __all__ = [
     "Smoothing",
     "Voronoi",
     "__version__",
+    "delaunay",
     "domains",
     "errors",
     "generate",

@@ -121,7 +121,7 @@ struct MovingStar {
 
     METHOD MovingStar(const Mesh &mesh, const Limits &limits, const Smoothing &smoothing, const Star &star)
         : count(star.count), subsegments(0), lens(limits.lens), doubled_area(limits.doubled_area),
-          squared_edge(INFINITE) {
+          squared_edge(limits.squared_edge) {
         const float64 stricter = 1.0 - 0x1p-40; // as in quality_check.cuh
         for (int i = 0; i <= count; ++i)
             ring[i] = mesh.points[star.ring[i]];

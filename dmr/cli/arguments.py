@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from dmr._version import __version__
@@ -25,6 +26,19 @@ from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
 
 
+# The switches of `dmr triangle` by the arguments of `dmr.refine` and `dmr.triangulate`, for messages.
+_SWITCHES = {
+    "min_angle": "-q",
+    "max_area": "-a",
+    "conforming": "-D",
+    "keep_segments": "-Y",
+    "max_steiner": "-S",
+    "convex_hull": "-c",
+    "device": "--device",
+    "threads": "--threads",
+}
+
+
 def build_parser() -> Parser:
     """Builds the parser of `dmr` and all its commands."""
     parser, commands = make_parser(
@@ -42,6 +56,7 @@ def build_parser() -> Parser:
         dmr devices  # list CPU and GPUs
         """,
     )
+    parser.suggest = _suggest_command
     for add in (_add_refine, _add_triangle, _add_validate, _add_info, _add_view, _add_generate, _add_devices):
         add(commands)
     return parser
@@ -155,6 +170,7 @@ def _add_refine(commands: Any) -> None:
     add_json(parser)
     _add_feature_options(parser)
     parser.more = strategies.describe
+    parser.suggest = _suggest_triangle
 
 
 def _add_feature_options(parser: Parser) -> None:
@@ -181,7 +197,7 @@ def _add_triangle(commands: Any) -> None:
         dmr triangle -rpa0.005 A.1  # refines it: writes A.2.node, A.2.ele, A.2.poly
         dmr triangle -e dots.node  # the Delaunay triangulation of points, and its edges
     """)
-    parser.set_defaults(module="triangle")
+    parser.set_defaults(module="triangle", flags=_SWITCHES)
     parser.takes_words = True
     parser.more = _describe_switches
     add = parser.add_argument
@@ -256,7 +272,13 @@ def _add_view(commands: Any) -> None:
     add("-f", "--force", action="store_true", help="overwrite the image if it exists")
     add("--compare", type=file_name, metavar="OTHER", help="a second mesh, beside the first at the same scale")
     add("--no-edges", action="store_true", help="leave out the edges of triangles")
-    add("--size", type=_size, metavar="WxH", help="size of the picture in pixels (default: chosen by the mesh)")
+    add(
+        "--size",
+        dest="window_size",
+        type=_size,
+        metavar="WxH",
+        help="size of the picture in pixels (default: chosen by the mesh)",
+    )
 
 
 def _add_generate(commands: Any) -> None:
@@ -302,6 +324,18 @@ def _add_devices(commands: Any) -> None:
     add = parser.add_argument
     add_json(parser)
     add("--warm", action="store_true", help="compile all kernels ahead of the first run")
+
+
+def _suggest_triangle(words: Sequence[str]) -> str:
+    from dmr.triangle.switches import suggested_call
+
+    return suggested_call(words)
+
+
+def _suggest_command(words: Sequence[str]) -> str:
+    """Returns a call of `dmr triangle`, or of `dmr refine` if the command is missing and a file is there."""
+    forgotten = words and not words[0].startswith("-") and "." in words[0]
+    return _suggest_triangle(words) or (f"dmr refine {words[0]}" if forgotten else "")
 
 
 def _describe_switches() -> str:

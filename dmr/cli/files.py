@@ -15,11 +15,12 @@ from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.targets import refuse_existing
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
-from dmr.io.formats import unknown_suffix
+from dmr.io.formats import OURS, unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, named
 from dmr.mesh.types import Mesh, Pslg
-from dmr.sizing.size_field import SizeField, as_function
+from dmr.sizing.functions import size_source
+from dmr.sizing.size_field import SizeField
 from dmr.triangle.names import SUFFIXES, companion, family
 from dmr.triangulation.options import CONFLICT_POLICIES
 
@@ -57,7 +58,13 @@ def read(
         known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
         options = " ".join(f"--{name}" for name in features)
         raise OptionError(f"{path}: {options}: only files with features ({known}) take these options")
-    alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
+    alone = node.suffix.lower() == ".node" and node.is_file() and not companion(node, ".ele").exists()
+    if alone and not points:
+        raise MissingFileError(
+            f"there is no {companion(node, '.ele').name} beside it, which would hold its triangles; "
+            "dmr triangulate makes a mesh of the points alone, and so does dmr refine --convex-hull",
+            node,
+        )
     with error_context(path):
         return io.read(path, threads=threads, companions=() if alone else None)
 
@@ -95,7 +102,7 @@ def read_size(size: str | None, name: str) -> SizeField | float | None:
         length = None
     if length is None:
         return read_size_field(size)
-    as_function(length, name)
+    size_source(length, name)
     return length
 
 
@@ -175,7 +182,7 @@ def chosen_output(path: str, *, force: bool) -> Path:
         together = family(target)
     elif suffix in SUFFIXES:
         raise OptionError(f"a {suffix} file cannot hold a mesh: write {companion(target, '.ele')}")
-    elif suffix != ".npz":
+    elif suffix not in OURS:
         form = find_format(suffix)
         if form is None:
             raise OptionError(f"{target}: {unknown_suffix(target, '.ele', '.npz')}")

@@ -68,10 +68,10 @@ def optimize(
             warnings.append(f"the mesh was not Delaunay: {flipped} edges were flipped first")
         limits = thresholds(RefineOptions(min_angle=0))
         space = Workspace(opened)
-        quality = QualityCheck(state, space, limits, None, counts_shares=False)
+        quality = QualityCheck(state, space, limits, None, None, counts_shares=False)
         everything = space.array("fresh", state.slots, np.int32)
         opened.launch("fill_indices", state.slots, everything)
-        quality.check_all(everything, state.slots)
+        quality.check(everything, state.slots)
         smoothing = optimize_mesh(state, quality, limits, epochs, fixed=0, rounds=most)
         result = state.to_mesh(_with_vertices_of(state, mesh))
     return Optimization(

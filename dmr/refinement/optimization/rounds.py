@@ -76,7 +76,7 @@ class _Optimizer:
         self._device.launch("fill_indices", self._state.slots, everything)
         unrefined, count = self._violations(everything, self._state.slots)
         self._mover.fix_corners(unrefined, count)
-        sizes = self._quality.sizes(everything, self._state.slots)
+        sizes = self._sizes(everything)
         before = mean = self._mean_angle()
         steepest = minmax_float64(self._cotangents)[1] * (1.0 - MARGIN)
         kept = moves = flips = 0
@@ -96,6 +96,15 @@ class _Optimizer:
             mean_min_angle_before=before,
             mean_min_angle=mean,
         )
+
+    def _sizes(self, everything: DeviceArray) -> DeviceArray | None:
+        """Returns the longest edge allowed in each triangle; None if all triangles have the same bound."""
+        found = self._quality.sizes(everything, self._state.slots)
+        if found is None:
+            return None
+        sizes = self._device.empty(self._state.slots, np.float64)
+        sizes.copy_from(found[: sizes.size])
+        return sizes
 
     def _round(self, number: int, steepest: float, sizes: DeviceArray | None, mean: float) -> tuple[int, int, float]:
         """Runs a round.
@@ -151,7 +160,7 @@ class _Optimizer:
         before, moved = self._snapshot.of("triangles"), self._mover.moved
         self._device.launch("flag_changed", state.slots, before, state.triangles, moved, flags)
         changed, count = flagged_indices(flags)
-        self._device.launch("check_listed", count, *self._quality.arguments(changed, count, fresh=False))
+        self._quality.check_moved(changed, count)
         return self._violations(changed, count)
 
     def _violations(self, listed: DeviceArray, count: int) -> tuple[DeviceArray, int]:

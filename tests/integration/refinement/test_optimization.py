@@ -55,8 +55,13 @@ def test_random_points_gain_more_than_a_degree_and_a_half(device_options):
 
 @pytest.mark.parametrize(
     "bounds",
-    [{"max_area": 1e-3}, {"max_edge": 0.05}, {"max_area": 1e-3, "conforming": True}],
-    ids=["area", "edge", "conforming"],
+    [
+        {"max_area": 1e-3},
+        {"max_edge": 0.05},
+        {"max_edge": lambda points: 0.03 + 0.05 * points[:, 0]},
+        {"max_area": 1e-3, "conforming": True},
+    ],
+    ids=["area", "edge", "function", "conforming"],
 )
 def test_bounds_hold_and_the_same_bits_come_from_every_device(bounds, device_options):
     mesh = dmr.generate(**PLATE)

@@ -185,6 +185,12 @@ def optimizations(device):
         yield ["optimizations", name], run()
 
 
+def size_sources(device):
+    """Yields (case, digest) for every source of sizes."""
+    for name, run in sanitized.size_sources(device):
+        yield ["sizes", name], run()
+
+
 def statistics(folder):
     """Yields (case, digest) for the statistics of every mesh, the summary and the full ones."""
     for path in sorted(folder.glob("*.npz")):
@@ -224,6 +230,7 @@ def main(folder, library="", every=""):
         statistics(meshes),
         locations(device),
         optimizations(device),
+        size_sources(device),
         traversals(device),
         pageranks(device),
         frontiers(device),
