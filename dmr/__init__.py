@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dmr.meshing.plain import triangulate
     from dmr.meshing.point_sets import Delaunay, delaunay
     from dmr.refinement import refine
+    from dmr.refinement.adaptation import adapt, outline
     from dmr.refinement.optimization.pipeline import optimize
     from dmr.refinement.optimization.results import Optimization, Smoothing
     from dmr.refinement.results import Refinement
@@ -48,12 +49,14 @@ _HOMES = {
     "Smoothing": "dmr.refinement.optimization.results",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
+    "adapt": "dmr.refinement.adaptation",
     "delaunay": "dmr.meshing.point_sets",
     "generate": "dmr.domains.generation",
     "interpolate": "dmr.location",
     "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
     "optimize": "dmr.refinement.optimization.pipeline",
+    "outline": "dmr.refinement.adaptation",
     "read": "dmr.io",
     "refine": "dmr.refinement",
     "triangulate": "dmr.meshing.plain",
@@ -84,6 +87,7 @@ __all__ = [
     "Smoothing",
     "Voronoi",
     "__version__",
+    "adapt",
     "delaunay",
     "domains",
     "errors",
@@ -94,6 +98,7 @@ __all__ = [
     "measure",
     "memory",
     "optimize",
+    "outline",
     "read",
     "refine",
     "second_order",

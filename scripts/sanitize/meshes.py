@@ -180,6 +180,8 @@ def size_sources(device: Device) -> Iterator[Case]:
         "a number": size_source(0.1),
         "a function": size_source(finer_to_the_left),
         "a grid": dmr.SizeField.from_grid([0, 0.2, 1], [0, 0.5, 1], np.array([[1, 2, 3], [4, 5, 6], [7, np.inf, 9]])),
+        "vertices": dmr.SizeField(plate, 1 + np.arange(len(plate.vertices)), on="vertices"),
+        "triangles": dmr.SizeField(plate, 1 + np.arange(len(plate.triangles)), on="triangles"),
         "samples in a rectangle": sampled(finer_to_the_left, (0, 0, 1, 1)),
         "samples in a mesh": sampled(finer_to_the_left, plate),
     }
