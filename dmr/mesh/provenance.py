@@ -60,7 +60,7 @@ _REFINED: WeakKeyDictionary[Mesh, tuple[Float, Int, Int, Mesh]] = WeakKeyDiction
 
 
 def record_refinement(mesh: Mesh, source: Mesh) -> None:
-    """Register a refined mesh, whose first vertices are those of `source`."""
+    """Register a mesh that was refined or optimised from `source`, and so has the same outline."""
     _REFINED[mesh] = mesh.vertices, mesh.triangles, mesh.segments, origin_of(source)
 
 
