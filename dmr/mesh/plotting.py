@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.arguments import chosen, shortened
 from dmr.common.number_arrays import real_array
 from dmr.errors import DmrError, OptionError
-from dmr.mesh.quantities import QUANTITIES, measured
+from dmr.mesh.quantities import LARGEST_MIN_ANGLE, QUANTITIES, measured, quality_colours
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ def plot_mesh(mesh: Mesh, values: str | ArrayLike | None, ax: Axes | None, style
         on_vertices = not name and len(shown) == len(mesh.vertices)
         given = (triangulation, shown) if on_vertices else (triangulation,)
         colours = {"shading": "gouraud"} if on_vertices else {"facecolors": shown}
+        if name == "min_angle":  # the scale of `dmr.view`
+            scale = _import("matplotlib.colors").ListedColormap(quality_colours() / 255)
+            colours |= {"cmap": scale, "vmin": 0.0, "vmax": LARGEST_MIN_ANGLE}
         painted = ax.tripcolor(*given, **{**colours, **style})
         beside = ax.inset_axes((1.03, 0.0, 0.03, 1.0))  # as high as the drawing, unlike a colour bar beside the axes
         ax.figure.colorbar(painted, cax=beside, label=_TITLES.get(name, ""), ticks=_region_ticks(name, shown))
