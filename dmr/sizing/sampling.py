@@ -187,6 +187,8 @@ def _deviations(corners: Float, found: Float) -> Float:
         differences = np.abs(found - given) / np.minimum(found, given)
     differences[np.isinf(found) & np.isinf(given)] = 0.0
     largest: Float = np.where(np.isnan(differences), 0.0, differences).max(axis=1)
+    infinite = np.isinf(corners)
+    largest[infinite.any(axis=1) & ~infinite.all(axis=1)] = np.inf  # the bound ends somewhere in the rectangle
     return largest
 
 
