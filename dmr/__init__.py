@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dmr.meshing.plain import triangulate
     from dmr.meshing.point_sets import Delaunay, delaunay
     from dmr.refinement import refine
+    from dmr.refinement.adaptation import adapt, outline
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
     from dmr.validation.checker import Report, validate
@@ -44,11 +45,13 @@ _HOMES = {
     "SizeField": "dmr.sizing",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
+    "adapt": "dmr.refinement.adaptation",
     "delaunay": "dmr.meshing.point_sets",
     "generate": "dmr.domains.generation",
     "interpolate": "dmr.location",
     "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
+    "outline": "dmr.refinement.adaptation",
     "read": "dmr.io",
     "refine": "dmr.refinement",
     "triangulate": "dmr.meshing.plain",
@@ -77,6 +80,7 @@ __all__ = [
     "SizeField",
     "Voronoi",
     "__version__",
+    "adapt",
     "delaunay",
     "domains",
     "errors",
@@ -86,6 +90,7 @@ __all__ = [
     "locate",
     "measure",
     "memory",
+    "outline",
     "read",
     "refine",
     "second_order",

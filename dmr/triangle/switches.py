@@ -190,7 +190,7 @@ def parse_switches(words: Sequence[str]) -> Switches:
 
 def suggested_call(words: Sequence[str]) -> str:
     """Returns a call of `dmr triangle` if one of the words of another command consists of switches, else ""."""
-    names = [word for word in words if not word.startswith("-") and word != "refine"]
+    names = sorted((word for word in words if not word.startswith("-")), key=lambda word: "." not in word)
     for word in words:
         if re.match("-[A-Za-z].", word):
             try:
