@@ -1,9 +1,9 @@
-"""Runs the code of docs/guide/tutorial.md and adaptive.md, and updates the output in the pages and the pictures.
+"""Runs the code of docs/guide/tutorial.md, adaptive.md and sizes.md, and updates the output in the pages and the pictures.
 
     python -m scripts.make.tutorial
 
 Needs the extra [view], and scikit-fem. The blocks of a page run one after the other, as one program, in a temporary
-folder; the text block after a code block holds its output. tests/docs/test_tutorial.py and test_adaptive.py run the
+folder; the text block after a code block holds its output. tests/docs/test_tutorial.py and test_programs.py run the
 pages in the same way.
 """
 
@@ -25,7 +25,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "guide" / "tutorial.md"
 IMAGES = ROOT / "docs" / "images" / "tutorial"  # the code draws into its working folder
-PAGES = {PAGE: IMAGES, PAGE.with_name("adaptive.md"): IMAGES.with_name("adaptive")}
+PAGES = {PAGE.with_name(f"{name}.md"): IMAGES.with_name(name) for name in ("tutorial", "adaptive", "sizes")}
 COLOURS = 200
 
 # A block of code, and the block of text after it, if any.
