@@ -25,6 +25,9 @@ from dmr.triangulation.meshing import triangulate_noting
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
 
+# Of a function of sizes that is sampled ahead; what it returns for each triangle decides in the end.
+SAMPLING_ERROR = 0.1
+
 
 def refine(
     mesh: MeshLike,
@@ -41,6 +44,7 @@ def refine(
     balance: str = "work-stealing",
     loop: str = "auto",
     strict: bool = False,
+    optimize: bool | int = False,
     on_conflict: str = "resolve",
     convex_hull: bool = False,
     mesher: str = "dmr",
@@ -89,6 +93,10 @@ def refine(
             balance, and without progress callback or profile; "auto" takes the device if possible. The mesh is the
             same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
+        optimize: whether the points that were inserted are moved, and edges flipped, until the angles are better: True,
+            or the most rounds (True: 8). Points on segments slide along them. No bound is violated that held before,
+            and the smallest angle gets no smaller. A run that a time limit or the progress callback ended is not
+            optimised.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
         convex_hull: for a graph, mesh the whole convex hull, not only what segments enclose; holes stay holes.
@@ -130,6 +138,7 @@ def refine(
         balance=balance,
         loop=loop,
         strict=strict,
+        optimize=optimize,
     )
     bound = None if max_edge is None else size_source(max_edge, "max_edge")
     profile = check_run(device, progress, profile=profile)
@@ -149,7 +158,7 @@ def refine(
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     function = None
     if bound is not None and not bound.by_kernels:
-        function, bound = bound, sampled(bound, mesh)
+        function, bound = bound, sampled(bound, mesh, error=SAMPLING_ERROR)
     settings = RunSettings(
         options=options, max_edge=bound, function=function, time_limit=time_limit, progress=progress, profile=profile
     )

@@ -1,4 +1,4 @@
-"""Runs the code of docs/guide/tutorial.md, adaptive.md and sizes.md, and updates the output in the pages and the pictures.
+"""Runs the code of docs/guide/tutorial.md, adaptive.md and sizes.md, and updates the output and the pictures.
 
     python -m scripts.make.tutorial
 

@@ -38,6 +38,10 @@ class KnownSizes:
             device.launch("store_known", count, slots, state.triangles, sizes, self._corners, self._sizes)
         return slots, count
 
+    def forget(self, slots: DeviceArray, count: int) -> None:
+        """Forgets the sizes of listed triangles, because they have changed."""
+        self._state.device.launch("forget_known", count, slots, self._count, self._corners)
+
     def lower(self, slots: DeviceArray, count: Number, sizes: DeviceArray) -> None:
         """Lowers the sizes of listed triangles to the exact ones, as far as these are known."""
         state = self._state
