@@ -10,7 +10,7 @@ from dmr.triangulation.rounds.insertion import Plane
 
 def numbered_triangles(plane: Plane) -> tuple[DeviceArray, DeviceArray]:
     """Returns the corners of the triangles within the hull, by the points' numbers, and their neighbours: 3 of each."""
-    device, view, order = plane.device, plane.view, plane.order
+    device, view = plane.device, plane.view
     listed = _listed(plane)
     number = device.empty(plane.count, np.int32)
     number.fill(255)
