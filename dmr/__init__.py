@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from dmr.domains.generation import generate
     from dmr.errors import DmrError
     from dmr.io import read, write
+    from dmr.location import Locator, interpolate, locate
     from dmr.mesh.quadratic import SecondOrder, second_order
     from dmr.mesh.statistics import measure
     from dmr.mesh.types import Mesh, Pslg
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
+    from dmr.meshing.point_sets import Delaunay, delaunay
     from dmr.refinement import refine
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
+    "Delaunay": "dmr.meshing.point_sets",
     "DmrError": "dmr.errors",
+    "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
     "Pslg": "dmr.mesh.types",
     "Refinement": "dmr.refinement.results",
@@ -40,7 +44,10 @@ _HOMES = {
     "SizeField": "dmr.sizing",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
+    "delaunay": "dmr.meshing.point_sets",
     "generate": "dmr.domains.generation",
+    "interpolate": "dmr.location",
+    "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
     "read": "dmr.io",
     "refine": "dmr.refinement",
@@ -59,7 +66,9 @@ _MODULES = ("domains", "errors", "io", "memory")
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "Delaunay",
     "DmrError",
+    "Locator",
     "Mesh",
     "Pslg",
     "Refinement",
@@ -68,10 +77,13 @@ __all__ = [
     "SizeField",
     "Voronoi",
     "__version__",
+    "delaunay",
     "domains",
     "errors",
     "generate",
+    "interpolate",
     "io",
+    "locate",
     "measure",
     "memory",
     "read",

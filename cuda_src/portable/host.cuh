@@ -44,6 +44,8 @@ constexpr int LANES = TEAM_SIZE;
 template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
+template <class T> INLINE T cached_load(const T *place) { return racing_load(place); }
+
 template <class T> INLINE T atomic_add(T *place, T value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T atomic_max(T *place, T value) {
     T seen = __atomic_load_n(place, __ATOMIC_RELAXED);
@@ -82,6 +84,7 @@ INLINE void prefetch(const void *place) {
 }
 
 INLINE int trailing_zeros(uint32 bits) { return __builtin_ctz(bits); } // of at least one
+INLINE int trailing_zeros(uint64 bits) { return __builtin_ctzll(bits); }
 
 INLINE uint64 bits_of(float64 x) {
     uint64 bits;

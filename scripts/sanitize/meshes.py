@@ -13,6 +13,9 @@ import numpy as np
 
 import dmr
 from dmr import domains
+from dmr.location.background import DeviceBackground
+from dmr.location.box_tree import BoxTree, Frame
+from dmr.location.locator import SORTED_FROM, Locator
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
 from dmr.refinement import run as runs
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
@@ -22,6 +25,9 @@ from dmr.refinement.state.epochs import LAST, Epochs
 from dmr.refinement.state.records import POINT
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
+from dmr.sizing.functions import size_source
+from dmr.sizing.sampling import sampled
+from dmr.sizing.source import SizeSource
 from scripts.sanitize.cases import Case, Family, digest
 
 RACING = (
@@ -163,6 +169,31 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
     yield "a length", lambda: refined(mesh, device, max_edge=0.1)
     yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
+    grid = dmr.SizeField.from_grid([-1, 0, 2], [-1, 2], np.array([[0.2, 0.05, 0.3], [0.4, 0.1, np.inf]]))
+    yield "lengths on a grid", lambda: refined(mesh, device, max_edge=grid)
+
+
+def size_sources(device: Device) -> Iterator[Case]:
+    """Every source of sizes, evaluated inside its support and outside."""
+    plate = dmr.generate("plate", 150, seed=5)
+    sources = {
+        "a number": size_source(0.1),
+        "a function": size_source(finer_to_the_left),
+        "a grid": dmr.SizeField.from_grid([0, 0.2, 1], [0, 0.5, 1], np.array([[1, 2, 3], [4, 5, 6], [7, np.inf, 9]])),
+        "vertices": dmr.SizeField(plate, 1 + np.arange(len(plate.vertices)), on="vertices"),
+        "triangles": dmr.SizeField(plate, 1 + np.arange(len(plate.triangles)), on="triangles"),
+        "samples in a rectangle": sampled(finer_to_the_left, (0, 0, 1, 1)),
+        "samples in a mesh": sampled(finer_to_the_left, plate),
+    }
+    points = np.random.default_rng(1).uniform(-1, 2, (500, 2))
+    for name, source in sources.items():
+
+        def run(source: SizeSource = source) -> str:
+            found = device.empty(len(points), np.float64)
+            source.on(device).evaluate(device.array(points, POINT), len(points), found)
+            return digest(found.download())
+
+        yield name, run
 
 
 def outlines(device: Device) -> Iterator[Case]:
@@ -218,12 +249,46 @@ def predicates(device: Device) -> Iterator[Case]:
             yield f"{kernel}{'_exact' if exact else ''} near {end:g}", run
 
 
+def locations(device: Device) -> Iterator[Case]:
+    """Point location, interpolation of every order, and places outside the mesh, also among triangles without area."""
+    plate = dmr.generate("plate", 150, seed=5)
+    flat = dmr.Mesh(np.array([[0.0, 0], [2, 0], [1, 0], [1, 1]]), np.array([[0, 1, 2], [1, 0, 3]], np.int32))
+    for name, mesh in {"plate": plate, "a flat triangle": flat}.items():
+        low, high = mesh.vertices.min(axis=0) - 1, mesh.vertices.max(axis=0) + 1
+        points = np.concatenate([mesh.vertices, np.random.default_rng(1).uniform(low, high, (SORTED_FROM, 2))])
+
+        def interpolated(mesh: dmr.Mesh = mesh, points: Any = points) -> str:
+            locator, nodes = Locator.on(mesh, device), dmr.second_order(mesh).vertices
+            counts = {0: len(mesh.triangles), 1: len(mesh.vertices), 2: len(nodes)}
+            values = [np.arange(2.0 * count).reshape(-1, 2) for count in counts.values()]
+            found = [locator.interpolate(each, points, order=order) for order, each in zip(counts, values, strict=True)]
+            return digest(locator.locate(points), *found)
+
+        def placed(mesh: dmr.Mesh = mesh, points: Any = points) -> str:
+            return digest(*DeviceBackground(mesh, device).places(points))
+
+        yield f"{name}, inside", interpolated
+        yield f"{name}, outside", placed
+    ends = np.stack([np.arange(9), np.arange(1, 10), np.arange(1, 10)], axis=1).astype(np.int32)
+
+    def nearest() -> str:
+        tree = BoxTree(device.array(plate.vertices, POINT), ends, Frame.around(plate.vertices), edges=True)
+        edges, places = device.empty(len(plate.vertices), np.int32), device.empty(len(plate.vertices), np.float64)
+        points = device.array(plate.vertices, POINT)
+        device.launch("find_nearest_edges", len(points), tree.argument, points, edges, places)
+        return digest(edges.download(), places.download())
+
+    yield "the nearest edges", nearest
+
+
 FAMILIES: dict[str, Family] = {
+    "locations": locations,
     "refine-markings": markings,
     "refine-balances": balances,
     "refine-loops": loops,
     "refine-steiner": steiner_rules,
     "refine-sizes": sizes,
+    "sizes": size_sources,
     "refine-outlines": outlines,
     "primitives": primitives,
     "predicates": predicates,

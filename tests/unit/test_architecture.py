@@ -20,6 +20,7 @@ ORDER = {
         ("errors",),
         ("exact", "memory"),
         ("mesh",),
+        ("location",),
         ("sizing", "triangle"),
         ("triangulation",),
         ("domains",),
