@@ -13,7 +13,7 @@
 
 #include "triangulate/plane.cuh"
 
-constexpr int BRANCHES = 16; // entries of a level per entry of the next one
+constexpr int SLOT_BRANCHES = 16; // entries of a level per entry of the next one
 
 INLINE int32 found_in(int32 slot) { return ~slot - 1; }
 INLINE int32 slot_of(int32 entry) { return entry >= 0 ? entry : ~(entry + 1); }
@@ -32,8 +32,8 @@ INLINE int32 slot_near(const Plane &plane, int32 vertex) {
     int32 entry = NOTHING;
     while (entry == NOTHING && size > 1) {
         level += size;
-        size = (size + BRANCHES - 1) / BRANCHES;
-        place /= BRANCHES;
+        size = (size + SLOT_BRANCHES - 1) / SLOT_BRANCHES;
+        place /= SLOT_BRANCHES;
         entry = racing_load(level + place);
     }
     return slot_of(entry);
@@ -46,8 +46,8 @@ INLINE void note_slot(const Plane &plane, int32 vertex, int32 slot) {
     Index size = plane.vertices, place = vertex;
     while (size > 1) {
         level += size;
-        size = (size + BRANCHES - 1) / BRANCHES;
-        place /= BRANCHES;
+        size = (size + SLOT_BRANCHES - 1) / SLOT_BRANCHES;
+        place /= SLOT_BRANCHES;
         if (racing_load(level + place) != NOTHING)
             return;
         racing_store(level + place, slot);

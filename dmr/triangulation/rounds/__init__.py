@@ -10,6 +10,6 @@ of a round change the result, which has the bits of the serial code (`dmr/triang
 
 from __future__ import annotations
 
-from dmr.triangulation.rounds.points import triangulate_points
+from dmr.triangulation.rounds.points import plane_of_points
 
-__all__ = ["triangulate_points"]
+__all__ = ["plane_of_points"]

@@ -19,11 +19,12 @@ from dmr.triangulation.rounds.order import Order
 
 TRIANGLE, BOUNDARY_EDGE, EXTENT = record("Triangle"), record("BoundaryEdge"), record("Extent")
 LAST_EPOCH = constant("LAST_EPOCH")
-BRANCHES = constant("BRANCHES", "triangulate/hints.cuh")
+SLOT_BRANCHES = constant("SLOT_BRANCHES", "triangulate/hints.cuh")
 NONE = 2**31 - 1
 
 GROWTH = 0.25  # candidates of a round, over the vertices inserted before it
-MOST_CANDIDATES = 2**19  # of a round
+MOST_CANDIDATES = 2**19  # of a round on a GPU
+CANDIDATES_PER_THREAD = 2**12  # on a CPU, whose caches hold what so many need
 RECORD = 32  # triangles and edges that the record of a cavity can hold; larger cavities get larger records
 LARGER = 8  # times as large
 LARGE_ENTRIES = 2**24  # of all larger records
@@ -68,7 +69,7 @@ def empty_plane(order: Order) -> Plane:
     triangles.fill(0)
     entries = size = points.size
     while size > 1:
-        size = -(-size // BRANCHES)
+        size = -(-size // SLOT_BRANCHES)
         entries += size
     slots = device.empty(entries, np.int32)
     slots.fill(255)
@@ -111,7 +112,8 @@ class Insertion:
     def __init__(self, plane: Plane) -> None:
         device = plane.device
         self._plane, self._device = plane, device
-        self._most = min(MOST_CANDIDATES, plane.order.vertices.size)
+        most = CANDIDATES_PER_THREAD * device.threads or MOST_CANDIDATES
+        self._most = min(most, plane.order.vertices.size)
         self._large = device.empty(self._most, np.int32)
         self._fates = device.empty(device.most_pieces * Fate.FATES, np.int32)
         self._totals = device.empty(Fate.FATES, np.int32)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dmr.memory import Device
-from dmr.mesh.types import Float, Int
+from dmr.mesh.types import Float
+from dmr.triangulation.native import Plane
 from dmr.triangulation.rounds.insertion import GROWTH, Insertion, empty_plane
 from dmr.triangulation.rounds.numbering import numbered_triangles
 from dmr.triangulation.rounds.order import POINT, insertion_order
@@ -24,23 +23,12 @@ MODULES = (
 )
 
 
-@dataclass(frozen=True)
-class Triangulated:
-    """A Delaunay triangulation of points.
+def plane_of_points(points: Float, device: Device) -> Plane:
+    """Triangulates the convex hull of (n, 2) points whose coordinates are within range.
 
-    Attributes:
-        triangles: (t, 3) corners, counter-clockwise, by the points' numbers; equal points are represented by the first.
-        neighbours: (t, 3) the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull.
-        same_as: (n,) the first point with the same coordinates.
-    """
-
-    triangles: Int
-    neighbours: Int
-    same_as: Int
-
-
-def triangulate_points(points: Float, device: Device) -> Triangulated:
-    """Triangulates (n, 2) points whose coordinates are within range.
+    Returns:
+        What the serial code returns for a graph without segments (`triangulate_plane`), the same bits; all triangles
+        are in the part with the label 1.
 
     Raises:
         InvalidMeshError: all points lie on one line.
@@ -48,12 +36,29 @@ def triangulate_points(points: Float, device: Device) -> Triangulated:
     """
     device.prepare(*MODULES)
     with device.lock, device.current:
-        given = device.array(np.ascontiguousarray(points), POINT)
-        order = insertion_order(given, GROWTH)
-        plane = empty_plane(order)
-        Insertion(plane).run()
-        corners, neighbours = numbered_triangles(plane)
+        order = insertion_order(device.array(np.ascontiguousarray(points), POINT), GROWTH)
+        made = empty_plane(order)
+        Insertion(made).run()
+        corners, neighbours = (table.detach().reshape(-1, 3) for table in numbered_triangles(made))
         numbers, first = order.numbers.download(), order.first.download()
-        same_as = np.empty_like(numbers)
-        same_as[numbers] = numbers[first]
-        return Triangulated(corners.download().reshape(-1, 3), neighbours.download().reshape(-1, 3), same_as)
+    same_as = np.empty_like(numbers)
+    same_as[numbers] = numbers[first]
+    on_hull, opposite = np.nonzero(neighbours < 0)
+    nothing = np.empty(0, np.int32)
+    return Plane(
+        triangles=corners,
+        neighbours=neighbours,
+        labels=np.ones(len(corners), np.int32),
+        edges=np.empty((0, 2), np.int32),
+        edge_segments=nothing,
+        left=nothing,
+        right=nothing,
+        left_side=nothing,
+        right_side=nothing,
+        new_vertices=np.empty((0, 2)),
+        conflicts=np.empty((0, 4), np.int32),
+        same_as=same_as,
+        hull=corners[on_hull, (opposite + 1) % 3],
+        hole_labels=nothing,
+        region_labels=nothing,
+    )
