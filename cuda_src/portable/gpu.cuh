@@ -34,6 +34,9 @@ INLINE uint64 atomic_max(uint64 *place, uint64 value) {
     return atomicMax(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
 }
 INLINE uint32 atomic_or(uint32 *place, uint32 bits) { return atomicOr(place, bits); }
+INLINE uint64 atomic_or(uint64 *place, uint64 bits) {
+    return atomicOr(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(bits));
+}
 
 // Adds to a striped counter, whose value is the sum of STRIPES entries: adjacent threads add to adjacent entries.
 INLINE void count_up(int64 *stripes, int64 value) {

@@ -59,7 +59,7 @@ template <class T> INLINE T atomic_min(T *place, T value) {
         ;
     return seen;
 }
-INLINE uint32 atomic_or(uint32 *place, uint32 bits) { return __atomic_fetch_or(place, bits, __ATOMIC_RELAXED); }
+template <class T> INLINE T atomic_or(T *place, T bits) { return __atomic_fetch_or(place, bits, __ATOMIC_RELAXED); }
 
 INLINE void count_up(int64 *stripes, int64 value) {
     if (value != 0)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dmr.common.frozen import HoldsFrozen, freeze_fields
+from dmr.common.cached import cached_property
+from dmr.common.frozen import HoldsFrozen, freeze_fields, frozen
 from dmr.common.text import counted
+from dmr.errors import OptionError
+from dmr.location.parents import find_parents
 from dmr.mesh.thumbnails import page
-from dmr.mesh.types import Mesh
+from dmr.mesh.types import Int, Mesh
+from dmr.refinement.optimization.results import Smoothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +65,10 @@ class Refinement(HoldsFrozen):
             and "refused", those that could not be launched: the thread that wanted to launch them did their work. A
             profiled run also has "shares", indices of a launch (on a GPU: threads) that checked something, "checked",
             triangles, and "largest_share".
+        smoothing: the report of the optimisation; None if there was none.
         tries: number of recipes tried; a tiny mesh is refined by several, and the smallest result is kept.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
+        input_mesh: the mesh that was refined; of an outline, its triangulation.
     """
 
     mesh: Mesh
@@ -87,11 +93,29 @@ class Refinement(HoldsFrozen):
     history: tuple[Round, ...] = field(repr=False)
     launches: dict[str, int] = field(repr=False)
     checks: dict[str, int]
+    smoothing: Smoothing | None = None
     tries: int = 1
     warnings: tuple[str, ...] = field(default=())
+    input_mesh: Mesh | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         freeze_fields(self)
+
+    @cached_property
+    def parents(self) -> Int:
+        """(m,) int32: for each triangle of the result, the triangle of `input_mesh` that contains its centroid.
+
+        A triangle of the result may reach into several input triangles, because refinement replaces triangles, and does
+        not divide them. The centroid is ((a + b) + c) / 3 in float64, and is located exactly; on an edge it takes the
+        lowest triangle, and if rounding puts it outside, the triangle of the nearest boundary edge. Computed on first
+        access.
+
+        Raises:
+            OptionError: the result was pickled by a version that did not keep the input.
+        """
+        if self.input_mesh is None:
+            raise OptionError("this refinement does not know its input: refine again")
+        return frozen(find_parents(self.mesh, self.input_mesh))
 
     def __repr__(self) -> str:
         where = f"{self.device}, {counted(self.threads, 'thread')}" if self.threads else self.device
@@ -130,6 +154,7 @@ class Refinement(HoldsFrozen):
             "seconds": dict(self.seconds),
             "launches": dict(self.launches),
             "checks": dict(self.checks),
+            "smoothing": None if self.smoothing is None else self.smoothing.to_json(),
             "tries": self.tries,
             "warnings": list(self.warnings),
         }

@@ -185,6 +185,12 @@ def locations(device):
         yield ["locations", name], run()
 
 
+def optimizations(device):
+    """Yields (case, digest) for optimisations."""
+    for name, run in sanitized.optimizations(device):
+        yield ["optimizations", name], run()
+
+
 def size_sources(device):
     """Yields (case, digest) for every source of sizes."""
     for name, run in sanitized.size_sources(device):
@@ -230,6 +236,7 @@ def main(folder, library="", every=""):
         statistics(meshes),
         locations(device),
         triangulations(device),
+        optimizations(device),
         size_sources(device),
         traversals(device),
         pageranks(device),
