@@ -28,6 +28,7 @@ from dmr.refinement.strategies import first_points
 from dmr.sizing.functions import size_source
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
+from dmr.triangulation.rounds import plane_of_points
 from scripts.sanitize.cases import Case, Family, digest
 
 RACING = (
@@ -196,6 +197,22 @@ def size_sources(device: Device) -> Iterator[Case]:
         yield name, run
 
 
+def optimizations(device: Device) -> Iterator[Case]:
+    """Optimisations: with flips that are repeated because a triangle becomes too large, and of given meshes."""
+    plate = dmr.generate("plate", 40, seed=1)
+    yield "repeated flips", lambda: refined(plate, device, max_area=0.003, optimize=True)
+    yield "conforming", lambda: refined(plate, device, conforming=True, optimize=True)
+    yield "lengths by a function", lambda: refined(plate, device, max_edge=finer_to_the_left, optimize=2)
+
+    def given(mesh: dmr.Mesh) -> str:
+        found = dmr.optimize(mesh, rounds=3, device=device.name).mesh
+        return digest(found.vertices, found.triangles, found.vertex_attributes)
+
+    attributed = dmr.Mesh(plate.vertices, plate.triangles, vertex_attributes=plate.vertices @ [[1.0, 2, 3], [4, 5, 6]])
+    yield "vertex attributes", lambda: given(attributed)
+    yield "many neighbours", lambda: given(dmr.generate("wheel", 60, seed=1))
+
+
 def outlines(device: Device) -> Iterator[Case]:
     """Outlines, conforming triangulations, meshes that are not Delaunay, and large cavities."""
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.3, 0.3], [0.6, 0.3], [0.5, 0.7]], float)
@@ -281,8 +298,29 @@ def locations(device: Device) -> Iterator[Case]:
     yield "the nearest edges", nearest
 
 
+def triangulations(device: Device) -> Iterator[Case]:
+    """Triangulations by rounds, also of equal points, clusters in one cell of the curve, and a vertex of many edges."""
+    random = np.random.default_rng(3)
+    turns = np.arange(90.0)
+    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    sets = {
+        "random": random.random((300, 2)),
+        "a grid with duplicates": random.integers(0, 9, (250, 2)).astype(float),
+        "a cluster": np.concatenate([random.random((40, 2)), 0.5 + 1e-12 * random.random((200, 2))]),
+        "a wheel": np.concatenate([[[0.0, 0.0]], circle]),
+    }
+    for name, points in sets.items():
+
+        def made(points: Any = points) -> str:
+            plane = plane_of_points(points, device)
+            return digest(plane.triangles, plane.neighbours, plane.same_as)
+
+        yield name, made
+
+
 FAMILIES: dict[str, Family] = {
     "locations": locations,
+    "triangulations": triangulations,
     "refine-markings": markings,
     "refine-balances": balances,
     "refine-loops": loops,
@@ -290,6 +328,7 @@ FAMILIES: dict[str, Family] = {
     "refine-sizes": sizes,
     "sizes": size_sources,
     "refine-outlines": outlines,
+    "refine-optimizations": optimizations,
     "primitives": primitives,
     "predicates": predicates,
 }

@@ -14,12 +14,14 @@ import static_graph.graph.gpu_modules
 import static_graph.lists.gpu_modules
 import static_graph.trees.gpu_modules
 from dmr.domains.generation import generate
-from dmr.memory import signatures
+from dmr.location.background import DeviceBackground
+from dmr.location.locator import SORTED_FROM
+from dmr.memory import open_device, signatures
 from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
 from dmr.memory.declarations import source_folder
 from dmr.refinement.rounds import team_rounds
-from dmr.refinement.setup.modules import ALWAYS, ROUNDS_ON_DEVICE, refinement_modules
+from dmr.refinement.setup.modules import ALWAYS, OPTIMIZATION, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS
 from static_graph import engine, graph, lists, trees
 from static_graph.components.table import METHODS as COMPONENTS
@@ -113,6 +115,22 @@ def test_refinement_with_size_and_callback_prepares_its_modules(recorded):
         dmr.refine(domain, device="cpu", **options)
         assert recorded.late == set()
         assert recorded.prepared <= {*ALWAYS, *ROUNDS_ON_DEVICE}
+        recorded.forget()
+
+
+def test_point_location_prepares_its_modules(recorded):
+    points, values = np.random.default_rng(1).random((SORTED_FROM, 2)), np.ones(len(MESH.vertices))
+    dmr.Locator(MESH, device="cpu").interpolate(values, points)
+    assert recorded.late == set() and recorded.prepared == recorded.launched
+    recorded.forget()
+    DeviceBackground(MESH, open_device("cpu")).places(points)
+    assert recorded.late == set() and recorded.prepared == recorded.launched
+
+
+def test_optimisation_prepares_its_modules(recorded):
+    for optimise in (lambda: dmr.refine(MESH, device="cpu", optimize=2), lambda: dmr.optimize(MESH, device="cpu")):
+        optimise()
+        assert recorded.late == set() and {*OPTIMIZATION} <= recorded.launched
         recorded.forget()
 
 

@@ -173,10 +173,22 @@ def predicates(device):
             yield [kernel, exact, end], digest(signs.download())
 
 
+def triangulations(device):
+    """Yields the results of triangulations by rounds."""
+    for name, run in sanitized.triangulations(device):
+        yield ["triangulations", name], run()
+
+
 def locations(device):
     """Yields (case, digest) for point location and interpolation."""
     for name, run in sanitized.locations(device):
         yield ["locations", name], run()
+
+
+def optimizations(device):
+    """Yields (case, digest) for optimisations."""
+    for name, run in sanitized.optimizations(device):
+        yield ["optimizations", name], run()
 
 
 def size_sources(device):
@@ -223,6 +235,8 @@ def main(folder, library="", every=""):
         device_launches(device, meshes),
         statistics(meshes),
         locations(device),
+        triangulations(device),
+        optimizations(device),
         size_sources(device),
         traversals(device),
         pageranks(device),
