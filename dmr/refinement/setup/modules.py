@@ -7,6 +7,7 @@ from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 
 ALWAYS = (
     "geometry/points",
+    "mesh/acute_corners",
     "mesh/angles",
     "mesh/flips",
     "primitives/gathering",
