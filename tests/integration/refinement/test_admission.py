@@ -7,12 +7,13 @@ import pytest
 
 import dmr
 from dmr.errors import InvalidMeshError
-from dmr.refinement.setup.admission import TILE, admit
+from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.boundary import outline_of
 from dmr.refinement.setup.corners import acute_corners, anchors
 from dmr.refinement.state.records import SUBSEGMENT
 from dmr.refinement.state.statistics import TILE as ANGLE_TILE
 from dmr.refinement.state.statistics import _angle_range
+from dmr.triangulation.rounds.curve import TILE
 
 LARGEST = 2.0**201
 
