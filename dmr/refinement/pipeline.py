@@ -25,6 +25,9 @@ from dmr.triangulation.meshing import triangulate_noting
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
 
+# Of a function of sizes that is sampled ahead; what it returns for each triangle decides in the end.
+SAMPLING_ERROR = 0.1
+
 
 def refine(
     mesh: MeshLike,
@@ -157,7 +160,7 @@ def refine(
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     function = None
     if bound is not None and not bound.by_kernels:
-        function, bound = bound, sampled(bound, mesh)
+        function, bound = bound, sampled(bound, mesh, error=SAMPLING_ERROR)
     settings = RunSettings(
         options=options, max_edge=bound, function=function, time_limit=time_limit, progress=progress, profile=profile
     )
