@@ -5,7 +5,7 @@
 
 // Edges per index. On a GPU neighbouring threads should read neighbouring edges, and each thread searches for its first
 // node; a CPU thread has many blocks.
-constexpr Index GPU_EDGE_BLOCK = 8;
+constexpr Index GPU_EDGE_BLOCK = 4;
 constexpr Index CPU_EDGE_BLOCK = 64;
 constexpr Index EDGE_BLOCK = ONE_MEMBER ? CPU_EDGE_BLOCK : GPU_EDGE_BLOCK;
 

@@ -18,9 +18,11 @@ from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 # Default number of elements per splitter, and size at which the recursion ends, on a GPU and on a CPU. A CPU follows a
 # list in its caches about as fast as it could cut the list; a GPU does not.
 GPU_SUBLIST, CPU_SUBLIST = 32, 64
-GPU_DEEPER = 8  # the same on the deeper levels of a GPU, which take as long as their longest sublist
-GPU_FINISH, CPU_FINISH = 128, 2**15
-GPU_LANES = 1536  # concurrent threads per multiprocessor; each walks several sublists in sequence
+GPU_DEEPER = 4  # the same on deeper levels of a GPU: such a level takes as long as its longest sublist
+GPU_FINISH, CPU_FINISH = 32, 2**15
+GPU_LANES = (
+    4096  # most threads per multiprocessor; each walks sublists in sequence, and short walks make room for others
+)
 CPU_LANES = 16  # shares of work per thread, for load balance
 SALT = 0x5EED
 
