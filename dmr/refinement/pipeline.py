@@ -25,6 +25,9 @@ from dmr.triangulation.meshing import triangulate_noting
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
 
+# Of a function of sizes that is sampled ahead; what it returns for each triangle decides in the end.
+SAMPLING_ERROR = 0.1
+
 
 def refine(
     mesh: MeshLike,
@@ -145,7 +148,9 @@ def refine(
     notes: list[str] = []
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
-        mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
+        mesh, notes = triangulate_noting(
+            mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened
+        )
         opened = choose_device(mesh, options, bound, device, threads)  # crossings may have added many triangles
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run
@@ -155,7 +160,7 @@ def refine(
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     function = None
     if bound is not None and not bound.by_kernels:
-        function, bound = bound, sampled(bound, mesh)
+        function, bound = bound, sampled(bound, mesh, error=SAMPLING_ERROR)
     settings = RunSettings(
         options=options, max_edge=bound, function=function, time_limit=time_limit, progress=progress, profile=profile
     )

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import numpy as np
 
 import dmr
-from dmr import domains
+from dmr import domains, sizing
 from dmr.location.background import DeviceBackground
 from dmr.location.box_tree import BoxTree, Frame
 from dmr.location.locator import SORTED_FROM, Locator
@@ -28,6 +28,7 @@ from dmr.refinement.strategies import first_points
 from dmr.sizing.functions import size_source
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
+from dmr.triangulation.rounds import plane_of_points
 from scripts.sanitize.cases import Case, Family, digest
 
 RACING = (
@@ -182,6 +183,9 @@ def size_sources(device: Device) -> Iterator[Case]:
         "a grid": dmr.SizeField.from_grid([0, 0.2, 1], [0, 0.5, 1], np.array([[1, 2, 3], [4, 5, 6], [7, np.inf, 9]])),
         "vertices": dmr.SizeField(plate, 1 + np.arange(len(plate.vertices)), on="vertices"),
         "triangles": dmr.SizeField(plate, 1 + np.arange(len(plate.triangles)), on="triangles"),
+        "distances": sizing.from_distance(plate, 0.1, 1, 0.5),
+        "lengths": sizing.from_lengths(plate, grading=0.3),
+        "the smallest": sizing.smallest(sizing.from_lengths(plate), 0.2, finer_to_the_left),
         "samples in a rectangle": sampled(finer_to_the_left, (0, 0, 1, 1)),
         "samples in a mesh": sampled(finer_to_the_left, plate),
     }
@@ -297,8 +301,29 @@ def locations(device: Device) -> Iterator[Case]:
     yield "the nearest edges", nearest
 
 
+def triangulations(device: Device) -> Iterator[Case]:
+    """Triangulations by rounds, also of equal points, clusters in one cell of the curve, and a vertex of many edges."""
+    random = np.random.default_rng(3)
+    turns = np.arange(90.0)
+    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    sets = {
+        "random": random.random((300, 2)),
+        "a grid with duplicates": random.integers(0, 9, (250, 2)).astype(float),
+        "a cluster": np.concatenate([random.random((40, 2)), 0.5 + 1e-12 * random.random((200, 2))]),
+        "a wheel": np.concatenate([[[0.0, 0.0]], circle]),
+    }
+    for name, points in sets.items():
+
+        def made(points: Any = points) -> str:
+            plane = plane_of_points(points, device)
+            return digest(plane.triangles, plane.neighbours, plane.same_as)
+
+        yield name, made
+
+
 FAMILIES: dict[str, Family] = {
     "locations": locations,
+    "triangulations": triangulations,
     "refine-markings": markings,
     "refine-balances": balances,
     "refine-loops": loops,
