@@ -160,6 +160,15 @@ def test_attributes_are_interpolated_where_vertices_go():
     assert sorted(result.triangle_attributes[:, 0]) == sorted(regions[:, 0])
 
 
+def test_attributes_of_inserted_points_are_interpolated_where_they_go():
+    outline = dmr.generate("random", 100, seed=5)
+    values = outline.vertices @ [[3.0], [-2.0]]
+    mesh = dmr.Mesh(outline.vertices, outline.triangles, vertex_attributes=values)
+    fine = dmr.refine(mesh, max_area=2e-3, optimize=True)
+    assert fine.smoothing.moves > 0
+    assert np.allclose(fine.mesh.vertex_attributes, fine.mesh.vertices @ [[3.0], [-2.0]], atol=1e-12)
+
+
 def test_segments_and_unused_vertices_stay():
     plain, inner = lattice(12, 0.25)
     line = np.flatnonzero(inner)[:1]
