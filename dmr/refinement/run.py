@@ -128,7 +128,8 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
             )
         if settings.time_limit.over:
             statistics.warn(
-                f"the limit of {options.max_seconds:g} s passed during the optimisation: another run may make another mesh"
+                f"the limit of {options.max_seconds:g} s passed during the optimisation: another run may make "
+                "another mesh"
             )
     with clock.phase("download"):
         refined = state.to_mesh(mesh)

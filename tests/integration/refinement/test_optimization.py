@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import dmr
 from dmr.errors import OptionError, WrongTypeError
 from dmr.refinement.optimization import rounds as optimization
+from dmr.refinement.optimization.snapshot import Snapshot
+from dmr.refinement.rounds.time_limit import TimeLimit
 from tests.support.digests import digest, mesh_digest
 from tests.support.meshes import triangulated
 
@@ -106,6 +108,15 @@ def test_a_limit_on_points_leaves_what_it_left():
     fine = dmr.refine(mesh, max_steiner=60, optimize=True)
     assert not fine.complete and dmr.validate(fine.mesh, input=mesh).ok
     assert smallest_angles(fine.mesh).min() >= smallest_angles(dmr.refine(mesh, max_steiner=60).mesh).min()
+
+
+def test_a_time_limit_ends_the_rounds_with_a_warning(monkeypatch):
+    begun, take = [], Snapshot.take
+    monkeypatch.setattr(Snapshot, "take", lambda self: (begun.append(self), take(self)))
+    monkeypatch.setattr(TimeLimit, "over", property(lambda _: bool(begun)))
+    fine = dmr.refine(dmr.generate("random", 300, seed=3), max_seconds=1000, optimize=True)
+    assert fine.complete and fine.smoothing.rounds == 1
+    assert fine.warnings[-1].startswith("the limit of 1000 s passed during the optimisation")
 
 
 def test_flips_are_repeated_where_a_triangle_would_become_too_large(monkeypatch):
