@@ -1,0 +1,68 @@
+"""The segments of a mesh: those that the user named, and every other boundary edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.mesh.provenance import links_of
+from dmr.mesh.types import Int, Mesh
+from dmr.refinement.setup.corners import acute_corners, anchors
+from dmr.refinement.state.records import SUBSEGMENT
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The segments of a mesh, in the order of `admit`.
+
+    Attributes:
+        ends: (s, 2) int32, the vertices that each segment joins; named: the first ones are those that the user named.
+        markers: (named,) int32.
+        left, right: (s,) whether there is a triangle on that side.
+        acute: (n,) uint8, 1 at vertices with a corner below 60 degrees; anchor: (n,) int32, such a corner that a
+            segment joins the vertex to, or -1.
+        kept: (s,) whether a segment must not be split.
+    """
+
+    ends: Int
+    named: int
+    markers: Int
+    left: Flags
+    right: Flags
+    acute: NDArray[np.uint8]
+    anchor: Int
+    kept: Flags
+
+    @classmethod
+    def of(cls, mesh: Mesh, keep_segments: str) -> Segments:
+        """Collects the segments of a valid mesh with counter-clockwise triangles."""
+        links = links_of(mesh)
+        neighbours = mesh.neighbours if links is None else links.neighbours
+        triangle, edge = np.nonzero(neighbours < 0)
+        boundary = np.stack([mesh.triangles[triangle, (edge + k) % 3] for k in (1, 2)], axis=1)
+        named, markers = mesh.unique_segments()
+        outward = np.isin(_keys(named[:, ::-1]), _keys(boundary))  # the domain lies on the right only
+        inward = np.isin(_keys(named), _keys(boundary))
+        unnamed = boundary[~np.isin(_keys(np.sort(boundary, axis=1)), _keys(named))]
+        left = np.concatenate([~outward, np.ones(len(unnamed), bool)])
+        right = np.concatenate([~inward, np.zeros(len(unnamed), bool)])
+        ends = np.concatenate([named, unnamed])
+        # Corners are measured on the side of the domain, which must be the left one where there is only one.
+        records: NDArray[Any] = np.zeros(len(ends), SUBSEGMENT)
+        directed = np.where((right & ~left)[:, None], ends[:, ::-1], ends)
+        records["from"], records["to"] = directed.T
+        records["right"] = np.where(left & right, 0, -1)
+        acute = acute_corners(records, mesh.vertices)
+        kept = np.full(len(ends), keep_segments == "all")
+        if keep_segments == "boundary":
+            kept = left != right
+        return cls(ends, len(named), markers, left, right, acute, anchors(records, acute), kept)
+
+
+def _keys(edges: Int) -> NDArray[np.int64]:
+    return edges[:, 0].astype(np.int64) << 32 | edges[:, 1]
