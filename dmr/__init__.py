@@ -19,20 +19,22 @@ if TYPE_CHECKING:
     from dmr.domains.generation import generate
     from dmr.errors import DmrError
     from dmr.io import read, write
+    from dmr.location import Locator, interpolate, locate
     from dmr.mesh.quadratic import SecondOrder, second_order
     from dmr.mesh.statistics import measure
     from dmr.mesh.types import Mesh, Pslg
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
+    from dmr.meshing.plain import triangulate
     from dmr.refinement import refine
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
-    from dmr.triangulation import triangulate
     from dmr.validation.checker import Report, validate
     from dmr.viewing.viewer import view
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
     "DmrError": "dmr.errors",
+    "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
     "Pslg": "dmr.mesh.types",
     "Refinement": "dmr.refinement.results",
@@ -41,10 +43,12 @@ _HOMES = {
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
     "generate": "dmr.domains.generation",
+    "interpolate": "dmr.location",
+    "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
     "read": "dmr.io",
     "refine": "dmr.refinement",
-    "triangulate": "dmr.triangulation",
+    "triangulate": "dmr.meshing.plain",
     "second_order": "dmr.mesh.quadratic",
     "validate": "dmr.validation",
     "view": "dmr.viewing",
@@ -60,6 +64,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
     "DmrError",
+    "Locator",
     "Mesh",
     "Pslg",
     "Refinement",
@@ -71,7 +76,9 @@ __all__ = [
     "domains",
     "errors",
     "generate",
+    "interpolate",
     "io",
+    "locate",
     "measure",
     "memory",
     "read",

@@ -24,7 +24,7 @@ highlight_language = "text"  # indented blocks are command lines; Python is mark
 default_role = "code"  # single backticks in docstrings, as in Markdown
 
 autodoc_member_order = "bysource"
-_ALIASES = ("ArrayLike", "DTypeLike", "NDArray", "Number", "PathLike", "Progress", "Size")
+_ALIASES = ("ArrayLike", "DTypeLike", "DomainLike", "MeshLike", "NDArray", "Number", "PathLike", "Progress", "Size")
 autodoc_type_aliases = {name: name for name in _ALIASES}
 maximum_signature_line_length = 100
 napoleon_custom_sections = [("Attributes", "params_style")]  # a list, in the words of the docstring

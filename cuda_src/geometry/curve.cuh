@@ -3,6 +3,8 @@
 
 #include "portable/portable.cuh"
 
+constexpr int CURVE_LEVELS = 16; // of the order of a mesh: two bits of the key per level
+
 // Position along the curve of cell (x, y) of a grid of 2^levels by 2^levels: from the coarsest level down, takes the
 // quadrant's number along the curve, then turns the quadrant into standard position. Two bits per level.
 template <class Key> INLINE Key hilbert_index(uint32 x, uint32 y, int levels) {

@@ -6,7 +6,6 @@
 
 constexpr int ITEMS = 8;                // points per member of a survey
 constexpr int TILE = TEAM_SIZE * ITEMS; // points per team
-constexpr int CURVE_LEVELS = 16;        // two bits of the key per level; the host scales to 2^CURVE_LEVELS cells
 
 KERNEL(curve_keys, const Point *points, float64 low_x, float64 low_y, float64 scale, uint32 *keys) {
     for (const Index v : launch)

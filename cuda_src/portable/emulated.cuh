@@ -69,6 +69,7 @@ inline unsigned __match_any_sync(unsigned lanes, int value) {
 }
 inline void __threadfence() {}
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __ffsll(long long bits) { return __builtin_ffsll(bits); }
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
 inline std::int64_t __double_as_longlong(double x) {

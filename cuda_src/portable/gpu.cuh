@@ -64,6 +64,7 @@ INLINE Index record_stride(Index records) { return records; }
 INLINE void prefetch(const void *) {}
 
 INLINE int trailing_zeros(uint32 bits) { return __ffs(int(bits)) - 1; } // of at least one
+INLINE int trailing_zeros(uint64 bits) { return __ffsll(int64(bits)) - 1; }
 
 INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
 INLINE float64 float64_of(int64 bits) { return __longlong_as_double(bits); }

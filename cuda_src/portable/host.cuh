@@ -86,6 +86,7 @@ INLINE void prefetch(const void *place) {
 }
 
 INLINE int trailing_zeros(uint32 bits) { return __builtin_ctz(bits); } // of at least one
+INLINE int trailing_zeros(uint64 bits) { return __builtin_ctzll(bits); }
 
 INLINE uint64 bits_of(float64 x) {
     uint64 bits;

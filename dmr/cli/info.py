@@ -11,6 +11,7 @@ from dmr.common.command_line.console import aligned, writes_unicode
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted
 from dmr.errors import OptionError
+from dmr.mesh.names import Names
 from dmr.mesh.statistics import Distribution, Quality, bounding_box, measure
 from dmr.mesh.types import Pslg
 
@@ -28,10 +29,10 @@ def run(arguments: Arguments, console: Console) -> int:
         return 0
     quality = measure(found, bound=arguments.min_angle)
     if arguments.json:
-        console.emit_json({"file": str(arguments.mesh), **quality.to_json()})
+        console.emit_json({"file": str(arguments.mesh), **quality.to_json(), **named(found.names)})
         return 0
     console.emit(str(arguments.mesh), "1")
-    for line in aligned(counts(quality), left=(0, 1)):
+    for line in aligned([*counts(quality), *name_rows(found.names)], left=(0, 1)):
         console.emit(line)
     console.emit()
     for number, line in enumerate(aligned(statistics(quality))):
@@ -62,6 +63,17 @@ def counts(quality: Quality) -> list[list[str]]:
         ["x", f"{x0:.6g} to {x1:.6g}"],
         ["y", f"{y0:.6g} to {y1:.6g}"],
     ]
+
+
+def name_rows(names: Names) -> list[list[str]]:
+    """Rows of the names of regions and of markers, if there are any: "1 steel, 2 air"."""
+    lists = {kind: ", ".join(f"{number} {name}" for number, name in names[kind].items()) for kind in names}
+    return [[kind, text] for kind, text in lists.items() if text]
+
+
+def named(names: Names) -> dict[str, Names]:
+    """The entry of names in JSON, if there are any."""
+    return {"names": names} if any(names.values()) else {}
 
 
 def statistics(quality: Quality) -> list[list[str]]:
@@ -111,10 +123,10 @@ def _describe_outline(outline: Pslg, arguments: Arguments, console: Console) -> 
     }
     box = bounding_box(outline.vertices)
     if arguments.json:
-        console.emit_json({"file": str(arguments.mesh), **numbers, "bounds": box})
+        console.emit_json({"file": str(arguments.mesh), **numbers, "bounds": box, **named(outline.names)})
         return
     console.emit(str(arguments.mesh), "1")
     rows = [[name, f"{count:,}"] for name, count in numbers.items()]
     rows += [["x", f"{box[0]:.6g} to {box[2]:.6g}"], ["y", f"{box[1]:.6g} to {box[3]:.6g}"]]
-    for line in aligned(rows, left=(0, 1)):
+    for line in aligned([*rows, *name_rows(outline.names)], left=(0, 1)):
         console.emit(line)

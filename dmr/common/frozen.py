@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -101,4 +102,8 @@ def _restored(kind: type[_Held], state: Mapping[str, Any]) -> _Held:
     made = kind.__new__(kind)
     for name, value in state.items():
         object.__setattr__(made, name, _read_only(value))
+    declared: tuple[Field[Any], ...] = fields(kind) if is_dataclass(kind) else ()
+    for each in declared:
+        if each.name not in state and each.default_factory is not MISSING:  # a pickle from before there was this field
+            object.__setattr__(made, each.name, _read_only(each.default_factory()))
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from dmr.common.number_arrays import real_array
 from dmr.domains.rings import checked_points
 from dmr.errors import InvalidMeshError
 from dmr.mesh.arguments import check_kind
+from dmr.mesh.names import MARKERS, REGIONS, checked_names, merged_names
 from dmr.mesh.types import Float, Int, Pslg
 
 
@@ -22,13 +23,14 @@ def merge(*parts: Pslg) -> Pslg:
 
     Vertices keep their order, those of the first graph first. Vertices with equal coordinates are merged into the
     first of them, and so are segments between the same two vertices; the result has the first nonzero marker of the
-    group. Holes and regions are concatenated: the point of a hole must not lie in another part of the domain.
+    group. Holes, regions and names are united: the point of a hole must not lie in another part of the domain.
 
     Args:
         parts: graphs of one domain. If some have vertex attributes, those of the others are 0.
 
     Raises:
-        InvalidMeshError: there are no graphs, or they have different numbers of vertex attributes.
+        InvalidMeshError: there are no graphs, they have different numbers of vertex attributes, or they give different
+            names to a region or marker.
     """
     if not parts:
         raise InvalidMeshError("there is nothing to merge")
@@ -54,6 +56,7 @@ def merge(*parts: Pslg) -> Pslg:
         segment_markers=_first_said(np.concatenate([_said(part) for part in parts]), same, len(kept)),
         vertex_markers=_first_said(np.concatenate(markers), stands_for, len(first)) if marked else None,
         vertex_attributes=_attributes(parts)[first],
+        names=merged_names(part.names for part in parts),
     )
 
 
@@ -86,6 +89,24 @@ def with_regions(pslg: Pslg, regions: Iterable[ArrayLike]) -> Pslg:
     check_kind(pslg, Pslg, name="pslg")
     rows = [_region(entry, k) for k, entry in enumerate(listed("regions", regions))]
     return replace(pslg, regions=np.concatenate((pslg.regions, np.array(rows).reshape(-1, 4))))
+
+
+def with_names(
+    pslg: Pslg, *, regions: Mapping[int, str] | None = None, markers: Mapping[int, str] | None = None
+) -> Pslg:
+    """The graph with additional names, which meshes and files keep.
+
+    Args:
+        pslg: the graph.
+        regions: names of region attributes, such as {1: "steel"}.
+        markers: names of markers, such as {10: "inlet"}.
+
+    Raises:
+        InvalidMeshError: a number has a different name already, or a name is invalid (see `Pslg`).
+    """
+    check_kind(pslg, Pslg, name="pslg")
+    added = checked_names({REGIONS: {} if regions is None else regions, MARKERS: {} if markers is None else markers})
+    return replace(pslg, names=merged_names((pslg.names, added)))
 
 
 def _is_empty(points: ArrayLike) -> bool:

@@ -12,11 +12,13 @@ import numpy as np
 
 from dmr.common.arguments import chosen, real, shortened
 from dmr.common.text import counted
+from dmr.domains.composing import with_names
 from dmr.domains.coverage import Patch, cover
 from dmr.domains.projecting import Projection, is_geographic, note_degrees
 from dmr.domains.rings import checked_chain, checked_points, emptiness, without_repetitions
 from dmr.domains.shapes import polyline
 from dmr.errors import InvalidMeshError, WrongTypeError, printable
+from dmr.mesh.names import is_name
 from dmr.mesh.types import Float, Pslg
 from dmr.triangulation.options import CONFLICT_POLICIES
 
@@ -28,12 +30,17 @@ _SINGLE = {"Polygon": "Polygon", "LineString": "LineString", "LinearRing": "Line
 _MULTIPLE = {"MultiPolygon": "Polygon", "MultiLineString": "LineString", "MultiPoint": "Point"}
 
 
+# The number of the first name. Boundary segments without a marker get 1 when the domain is triangulated.
+_FIRST = {"attribute": 1, "marker": 2}
+
+
 @dataclass(frozen=True, kw_only=True)
 class FeatureOptions:
     """Options for converting features to a domain.
 
     Attributes:
         attribute, area, marker: names of the properties with the region attribute, the maximum area and the marker.
+            Attribute and marker may be texts, which become names.
         project: the coordinate reference system to project to.
         on_conflict: "resolve" omits rings that enclose nothing, "error" rejects them.
 
@@ -73,6 +80,8 @@ class _Content:
         first_empty: the name of the first ring that encloses nothing, and the reason.
         empty_rings: the number of such rings.
         missing: by property, the number of features without it, and the first of them.
+        numeric: the options whose properties have numbers.
+        named: the numbers given to names, by option.
         low, high: corners of the bounding box, before projection.
     """
 
@@ -87,6 +96,8 @@ class _Content:
     empty_rings: int = 0
     first_empty: str = ""
     missing: dict[str, tuple[int, str]] = field(default_factory=dict)
+    numeric: set[str] = field(default_factory=set)
+    named: dict[str, dict[str, int]] = field(default_factory=lambda: {what: {} for what in _FIRST})
     low: Float = field(default_factory=lambda: np.full(2, np.inf))
     high: Float = field(default_factory=lambda: np.full(2, -np.inf))
 
@@ -126,7 +137,8 @@ def domain_of_features(
         raise InvalidMeshError(f"it holds no polygon{none}")
     if projection is None and system is not None and is_geographic(system):
         note_degrees(content.low, content.high, what)
-    return cover(content.patches, content.others)
+    regions, markers = ({number: name for name, number in content.named[what].items()} for what in _FIRST)
+    return with_names(cover(content.patches, content.others), regions=regions, markers=markers)
 
 
 def _warn(content: _Content, what: str) -> None:
@@ -167,9 +179,9 @@ def _collect(content: _Content, feature: Geometry, where: str) -> None:
         raise InvalidMeshError(f"{where}its properties are not an object")
     content.properties.update(str(name) for name in properties)
     options = content.options
-    attribute = _number(properties, options.attribute, where)
+    attribute = _number_or_name(content, "attribute", properties, options.attribute, where)
     area = _number(properties, options.area, where)
-    marker = _number(properties, options.marker, where)
+    marker = _number_or_name(content, "marker", properties, options.marker, where)
     if marker != int(marker) or abs(marker) >= 2**31:
         raise InvalidMeshError(
             f"{where}the property {options.marker!r} must be a whole number of 32 bits, not {marker:g}"
@@ -284,6 +296,27 @@ def list_in(form: Geometry, name: str, where: str) -> Any:
     if not isinstance(found, list | tuple):
         raise InvalidMeshError(f"{where}the {form['type']} has no list of {name}")
     return found
+
+
+def _number_or_name(content: _Content, what: str, properties: Mapping[str, Any], name: str | None, where: str) -> float:
+    """The number in a property; texts are names, which are numbered in the order in which they appear first."""
+    value = properties.get(name) if name is not None else None
+    if value is None:
+        return 0.0
+    numbers = content.named[what]
+    if not isinstance(value, str):
+        content.numeric.add(what)
+        number = _number(properties, name, where)
+    elif is_name(value):
+        number = numbers.setdefault(value, _FIRST[what] + len(numbers))
+    else:
+        raise InvalidMeshError(
+            f"{where}the property {name!r} must be a number, or a printable name without quotation marks and "
+            f"backslashes, not {shortened(value)}"
+        )
+    if numbers and what in content.numeric:
+        raise InvalidMeshError(f"{where}the property {name!r} is {shortened(value)}: use only numbers or only names")
+    return number
 
 
 def _number(properties: Mapping[str, Any], name: str | None, where: str) -> float:

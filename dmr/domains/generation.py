@@ -20,7 +20,7 @@ from dmr.common.arguments import chosen, shortened, whole_option
 from dmr.common.available import require_memory
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh, Pslg
-from dmr.triangulation.meshing import BYTES_PER_VERTEX, triangulate
+from dmr.triangulation.meshing import BYTES_PER_VERTEX, triangulate_noting
 
 THESIS_SEED = 12345
 # Uniform points in the unit square; their meshes have 549,960, 1,099,959 and 5,599,961 triangles.
@@ -220,9 +220,11 @@ def _in_box(points: Float, box: tuple[float, ...], margin: float) -> NDArray[np.
 
 def _triangulated(points: Float, outline: Outline | None, mesher: str) -> Mesh:
     if outline is None:
-        return triangulate(Pslg(_distinct(points), np.empty((0, 2), np.int32)), convex_hull=True, mesher=mesher)
+        bare = Pslg(_distinct(points), np.empty((0, 2), np.int32))
+        return triangulate_noting(bare, on_conflict="resolve", convex_hull=True, mesher=mesher)[0]
     vertices = _distinct(np.vstack((outline.vertices, points)))
-    return triangulate(Pslg(vertices, outline.segments, holes=outline.holes), on_conflict="error", mesher=mesher)
+    pslg = Pslg(vertices, outline.segments, holes=outline.holes)
+    return triangulate_noting(pslg, on_conflict="error", convex_hull=False, mesher=mesher)[0]
 
 
 def _distinct(points: Float) -> Float:

@@ -41,11 +41,12 @@ def from_geojson(
     Args:
         source: a file, or the result of `json.load`: a geometry, a Feature or a FeatureCollection. A file whose name
             ends with .gz, .bz2 or .xz is decompressed.
-        attribute: the property with a polygon's region attribute, a number; a feature without it gets 0, which the log
-            reports.
+        attribute: the property with a polygon's region attribute, a number, or a text: then the regions are numbered
+            from 1 on, and named. A feature without it gets 0, which the log reports.
         area: the property with the maximum area of its triangles, in the units of the result; <= 0 for none.
-        marker: the property with the marker of the segments of its polygons and lines, and of its points. A border
-            that features share takes the first nonzero marker.
+        marker: the property with the marker of the segments of its polygons and lines, and of its points: a number,
+            or a text; then the markers are numbered from 2 on, and named. A border that features share takes the
+            first nonzero marker.
         project: the coordinate reference system to project the coordinates to, such as "EPSG:3857", by pyproj. They
             are longitude and latitude, unless a member "crs" of the object names another system.
         on_conflict: "resolve" omits rings that enclose nothing (fewer than three distinct corners, all corners
@@ -75,8 +76,8 @@ def from_shapely(geometry: Any, *, on_conflict: str = "resolve") -> Pslg:
 
     Args:
         geometry: a Polygon, MultiPolygon, LineString, Point, GeometryCollection, ... of shapely; any other object
-            with a `__geo_interface__` (tables of geopandas, features of fiona); or well-known text, which requires
-            shapely.
+            with a `__geo_interface__` (tables of geopandas, features of fiona); a list of such objects; or well-known
+            text, which requires shapely.
         on_conflict: as for `from_geojson`.
 
     Raises:
@@ -87,12 +88,25 @@ def from_shapely(geometry: Any, *, on_conflict: str = "resolve") -> Pslg:
     options = FeatureOptions(on_conflict=on_conflict)
     if isinstance(geometry, str):
         geometry = _parsed_text(geometry)
+    if isinstance(geometry, list | tuple):
+        features = [_as_feature(_interface(each)) for each in geometry]
+        return _domain({"type": "FeatureCollection", "features": features}, options, None)
+    return _domain(_interface(geometry), options, None)
+
+
+def _interface(geometry: Any) -> Geometry:
+    """Returns the GeoJSON object that a geometry of another package gives of itself."""
     form = getattr(geometry, "__geo_interface__", None)
     if not isinstance(form, Mapping):
         raise OptionError(
             f"a geometry has a __geo_interface__, as shapely's have; this is {type(geometry).__name__!r} without one"
         )
-    return _domain(form, options, None)
+    return form
+
+
+def _as_feature(form: Geometry) -> Geometry:
+    """Returns a feature unchanged, and a geometry as a feature without properties."""
+    return form if form.get("type") == "Feature" else {"type": "Feature", "geometry": form, "properties": None}
 
 
 def _parsed_text(text: str) -> Any:
@@ -145,7 +159,5 @@ def _features(form: Any) -> Iterator[tuple[Geometry, str]]:
             if kind_of(feature, f"feature {k}: ") != "Feature":
                 raise InvalidMeshError(f"feature {k}: its type is {feature['type']!r}, not 'Feature'")
             yield feature, f"feature {k}: "
-    elif kind == "Feature":
-        yield form, ""
     else:
-        yield {"type": "Feature", "geometry": form, "properties": None}, ""
+        yield _as_feature(form), ""

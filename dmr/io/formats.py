@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -35,6 +36,8 @@ from dmr.triangle.names import SUFFIXES
 
 # The most common formats that are read and written through meshio.
 COMMON = (".vtu", ".vtk", ".msh", ".xdmf", ".stl", ".obj", ".off", ".ply")
+
+log = logging.getLogger("dmr.io")
 
 PathLike = str | os.PathLike[str]
 
@@ -187,6 +190,8 @@ def _write(
     extras.check(path)
     if suffix == ".npz":
         return write_npz(path, item, overwrite=overwrite)
+    if form is None and any(item.names.values()):
+        log.warning("%s: %s files do not keep names", path, suffix)
     if suffix in (".ele", ".node") and isinstance(item, Mesh):
         return write_mesh(path, item, overwrite=overwrite, base=base, extras=extras, threads=threads)
     if form is None:

@@ -14,10 +14,14 @@ import numpy as np
 from dmr.common.available import require_memory
 from dmr.common.files.replacing import replace_files, through_file
 from dmr.errors import FileContentError, InvalidMeshError, OutOfMemoryError, file_error
+from dmr.mesh.names import MARKERS, REGIONS
 from dmr.mesh.types import Mesh, Pslg
 
 VERSION = 1
 _VERSION_KEY = "dmr_format"
+
+# The names of regions and markers, as arrays of numbers and of texts.
+_NAME_KEYS = [f"{kind[:-1]}_{what}" for kind in (REGIONS, MARKERS) for what in ("numbers", "names")]
 
 # Exceptions that numpy and zipfile raise for a damaged archive; RuntimeError for an encrypted one.
 DAMAGE = (
@@ -52,15 +56,17 @@ def read_npz(path: Path) -> Mesh | Pslg:
             if version > VERSION:
                 raise FileContentError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)
             kind: type[Mesh] | type[Pslg] = Mesh if "triangles" in archive else Pslg
-            names = [each.name for each in fields(kind)]
+            names = [each.name for each in fields(kind) if each.name != "names"]
             for name in ("vertices", "triangles" if kind is Mesh else "segments"):
                 if name not in archive:
                     raise FileContentError(f"holds no array named {name}", path)
             # A small archive can unpack to large arrays.
             members = [] if archive.zip is None else archive.zip.infolist()
-            unpacked: int = sum(int(each.file_size) for each in members if each.filename[:-4] in names)
+            unpacked: int = sum(int(each.file_size) for each in members if each.filename[:-4] in (*names, *_NAME_KEYS))
             require_memory(unpacked, f"{path.name}, unpacked,")
             arrays: dict[str, Any] = {name: archive[name] for name in names if name in archive}
+            stored = {key: archive[key] for key in _NAME_KEYS if key in archive}
+        arrays["names"] = _names(stored)
         return kind(**arrays)
     except (FileContentError, OutOfMemoryError):
         raise
@@ -72,9 +78,22 @@ def read_npz(path: Path) -> Mesh | Pslg:
         raise FileContentError(f"is damaged, or no .npz file: {error}", path) from error
 
 
+def _names(stored: dict[str, Any]) -> dict[str, dict[int, str]]:
+    """The names of regions and markers; raises ValueError if their arrays do not belong together."""
+    names = {}
+    for kind in (REGIONS, MARKERS):
+        numbers, texts = (stored.get(f"{kind[:-1]}_{what}", np.empty(0, int)).tolist() for what in ("numbers", "names"))
+        names[kind] = dict(zip(numbers, texts, strict=True))
+    return names
+
+
 def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:
     """Writes every field that is not None; the bytes depend on nothing else. Raises FileError if writing fails."""
     arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
-    arrays |= {f.name: getattr(item, f.name) for f in fields(item) if getattr(item, f.name) is not None}
-
+    stored = {f.name: getattr(item, f.name) for f in fields(item) if f.name != "names"}
+    arrays |= {name: array for name, array in stored.items() if array is not None}
+    for kind, numbered in item.names.items():
+        if numbered:
+            arrays[f"{kind[:-1]}_numbers"] = np.array(list(numbered), np.int32)
+            arrays[f"{kind[:-1]}_names"] = np.array(list(numbered.values()))
     return replace_files([(path, through_file(lambda file: np.savez(file, **arrays)))], overwrite=overwrite)

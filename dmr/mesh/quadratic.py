@@ -12,6 +12,7 @@ from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.edges import edge_places, find_edges
+from dmr.mesh.names import Names
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Mesh, check_table, whole_table
 
@@ -37,6 +38,7 @@ class SecondOrder(HoldsFrozen):
         vertex_markers: (n + e,) int32, or None if the mesh has none. If its edge is a segment with a marker other than
             0, a midpoint has this marker; otherwise it has 1 on the boundary and 0 inside.
         vertex_attributes: (n + e, a) float64: a midpoint has the mean of the attributes at its edge's ends.
+        names: of regions and markers, those of the mesh.
     """
 
     vertices: Float
@@ -44,6 +46,7 @@ class SecondOrder(HoldsFrozen):
     edges: Int
     vertex_markers: Int | None
     vertex_attributes: Float
+    names: Names
 
     def __post_init__(self) -> None:
         freeze_fields(self)
@@ -104,6 +107,7 @@ def second_order(mesh: Mesh) -> SecondOrder:
         edges=edges,
         vertex_markers=None if mesh.vertex_markers is None else np.concatenate([mesh.vertex_markers, edge_markers]),
         vertex_attributes=_with_means(mesh.vertex_attributes, edges),
+        names=mesh.names,
     )
 
 

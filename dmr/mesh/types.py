@@ -9,17 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import shortened
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, freeze, frozen
 from dmr.common.number_arrays import given_array, real_array
-from dmr.errors import InvalidMeshError, WrongTypeError
+from dmr.errors import InvalidMeshError
+from dmr.mesh.names import Names, checked_names, no_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.tri import Triangulation
+    from skfem import MeshTri
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
@@ -138,6 +143,7 @@ class Mesh(HoldsFrozen):
         area_bounds: (m,) float64 or None: area bound within each triangle; <= 0 means none.
         holes, regions: those of the `Pslg` that the mesh was made from, if any: they are not used, but written to the
             .poly file beside the mesh, which otherwise would not describe the domain.
+        names: of regions (values of triangle attribute 0) and markers, as for `Pslg`.
 
     Raises:
         InvalidMeshError: a wrong shape or dtype, an index out of range, or a coordinate that is not finite.
@@ -153,6 +159,7 @@ class Mesh(HoldsFrozen):
     area_bounds: Float | None = None
     holes: Float = field(default_factory=lambda: np.empty((0, 2)))
     regions: Float = field(default_factory=lambda: np.empty((0, 4)))
+    names: Names = field(default_factory=no_names)
 
     def __post_init__(self) -> None:
         self._shape()
@@ -197,6 +204,7 @@ class Mesh(HoldsFrozen):
             "regions": real_table(self.regions, (None, 4), "regions"),
         }
         freeze(self, checked)
+        object.__setattr__(self, "names", checked_names(self.names))
 
     @cached_property
     def neighbours(self) -> Int:
@@ -211,6 +219,78 @@ class Mesh(HoldsFrozen):
 
         check_indices(self)
         return frozen(find_neighbours(self.triangles, len(self.vertices)))
+
+    @cached_property
+    def edges(self) -> Int:
+        """(e, 2) int32: every edge once, the smaller vertex first, sorted. Computed on first access."""
+        from dmr.mesh.statistics import unique_edges
+
+        check_indices(self)
+        return frozen(unique_edges(self)[0])
+
+    @cached_property
+    def areas(self) -> Float:
+        """(m,) float64: the area of each triangle, negative for clockwise ones. Computed on first access."""
+        from dmr.mesh.statistics import triangle_areas
+
+        return frozen(triangle_areas(self))
+
+    @cached_property
+    def boundary(self) -> Int:
+        """(b, 2) int32: the edges of one triangle only, directed so that the mesh is on their left.
+
+        They are in the order of the triangles. Computed on first access.
+
+        Raises:
+            InvalidMeshError: as for `neighbours`.
+        """
+        triangle, edge = np.nonzero(self.neighbours < 0)
+        return frozen(self.triangles[triangle[:, None], (edge[:, None] + (1, 2)) % 3])
+
+    @property
+    def triangulation(self) -> Triangulation:
+        """A `matplotlib.tri.Triangulation`, for `ax.tricontourf(mesh.triangulation, values)` and the like.
+
+        Raises:
+            DmrError: matplotlib is missing, or the mesh has no triangles.
+        """
+        from dmr.mesh.plotting import triangulation_of
+
+        return triangulation_of(self)
+
+    def plot(self, values: str | ArrayLike | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draws the mesh with matplotlib: triangles, thin edges (unless too many), bold boundary and segments.
+
+        Args:
+            values: colours: None for one colour, "min_angle", "area", "region", or numbers, (n,) for the vertices or
+                (m,) for the triangles; with as many vertices as triangles, for the vertices.
+            ax: the axes to draw on; None for those of a new figure.
+            style: passed to `Axes.tripcolor`, such as `cmap="magma"`, `vmin=0`.
+
+        Returns:
+            The axes: `mesh.plot("area").figure.savefig("mesh.png")`.
+
+        Raises:
+            OptionError: `values` fits neither vertices nor triangles, or `ax` is no axes.
+            DmrError: matplotlib is missing, or the mesh has no triangles.
+        """
+        from dmr.mesh.plotting import plot_mesh
+
+        return plot_mesh(self, values, ax, style)
+
+    def to_skfem(self) -> MeshTri:
+        """Converts the mesh to a `skfem.MeshTri`, of scikit-fem.
+
+        Triangles keep their numbers. Vertices that no triangle uses are left out, because their unknowns would make
+        matrices singular; the others keep their order. Regions (triangle attribute 0) become subdomains, segments
+        with a marker boundaries, inside the mesh, too, under their names or as `region_1`, ..., `boundary_1`, ...
+
+        Raises:
+            DmrError: scikit-fem is missing.
+        """
+        from dmr.mesh.scikit_fem import to_skfem
+
+        return to_skfem(self)
 
     def unique_segments(self) -> tuple[Int, Int]:
         """Returns the segments without duplicates (in either direction), and their first nonzero markers.
@@ -245,54 +325,33 @@ class Mesh(HoldsFrozen):
 
     @classmethod
     def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
-        """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...)."""
+        """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...).
 
-        if not isinstance(data, Mapping):
-            raise WrongTypeError(f"data must be a dictionary of the triangle package, not {shortened(data)}")
+        Lists and arrays in any shape that `triangle.triangulate` takes or returns; `neighbors` and `edges` are not
+        used.
 
-        def entry(name: str) -> NDArray[Any] | None:
-            try:
-                return given_array(data[name]) if name in data else None
-            except ValueError as error:
-                raise InvalidMeshError(f"{name} must be a table of numbers ({error})") from None
+        Raises:
+            WrongTypeError: `data` is no dictionary.
+            InvalidMeshError: it has an entry that the package does not know, lacks one, or has a wrong shape.
+        """
+        from dmr.mesh.triangle_dictionaries import mesh_fields
 
-        def column(name: str) -> NDArray[Any] | None:
-            found = entry(name)
-            return None if found is None else found.reshape(-1)
-
-        vertices, triangles, segments = entry("vertices"), entry("triangles"), entry("segments")
-        if vertices is None or triangles is None:
-            raise InvalidMeshError("the dictionary holds no vertices, or no triangles")
-        return cls(
-            vertices,
-            triangles[:, :3] if triangles.ndim == 2 else triangles,
-            segments=np.empty((0, 2), np.int32) if segments is None else segments,
-            segment_markers=None if segments is None else column("segment_markers"),
-            vertex_markers=column("vertex_markers"),
-            vertex_attributes=entry("vertex_attributes"),
-            triangle_attributes=entry("triangle_attributes"),
-            area_bounds=column("triangle_max_area"),
-        )
+        return cls(**mesh_fields(data))  # type: ignore[arg-type]
 
     def to_triangle(self) -> dict[str, NDArray[Any]]:
         """Returns the dictionary that the `triangle` package takes, with copies in its order and dtypes."""
-        data: dict[str, NDArray[Any]] = {"vertices": self.vertices.copy(), "triangles": self.triangles.copy()}
-        if len(self.segments):
-            assert self.segment_markers is not None
-            data["segments"] = self.segments.copy()
-            data["segment_markers"] = self.segment_markers.reshape(-1, 1).copy()
-        if self.vertex_markers is not None:
-            data["vertex_markers"] = self.vertex_markers.reshape(-1, 1).copy()
-        if self.vertex_attributes is not None and self.vertex_attributes.shape[1]:
-            data["vertex_attributes"] = self.vertex_attributes.copy()
-        if self.triangle_attributes is not None and self.triangle_attributes.shape[1]:
-            data["triangle_attributes"] = self.triangle_attributes.copy()
-        if self.area_bounds is not None:
-            data["triangle_max_area"] = self.area_bounds.reshape(-1, 1).copy()
-        return data
+        from dmr.mesh.triangle_dictionaries import mesh_dictionary
+
+        return mesh_dictionary(self)
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.segments)} segments)"
+
+    def _repr_html_(self) -> str:
+        """Returns a small picture for notebooks."""
+        from dmr.mesh.thumbnails import page
+
+        return page(self, repr(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,6 +365,9 @@ class Pslg(HoldsFrozen):
         regions: (r, 4) float64: x, y, attribute, area bound (<= 0: none).
         segment_markers: (s,) int32, 0 for unmarked segments; vertex_markers: (n,) int32 or None;
             vertex_attributes: (n, a) float64.
+        names: of regions (their attributes) and markers, such as {"regions": {1: "steel"}, "markers": {10: "inlet"}}.
+            A name is printable text without quotation marks and backslashes, and belongs to one number. Boundary
+            segments without a marker get marker 1 when the graph is triangulated: better name others.
 
     Raises:
         InvalidMeshError: as for `Mesh`.
@@ -318,6 +380,7 @@ class Pslg(HoldsFrozen):
     segment_markers: Int | None = None
     vertex_markers: Int | None = None
     vertex_attributes: Float | None = None
+    names: Names = field(default_factory=no_names)
 
     def __post_init__(self) -> None:
         vertices = real_table(self.vertices, (None, 2), "vertices")
@@ -333,9 +396,52 @@ class Pslg(HoldsFrozen):
             **_labels(self, n, s),
         }
         freeze(self, checked)
+        object.__setattr__(self, "names", checked_names(self.names))
+
+    @classmethod
+    def from_triangle(cls, data: Mapping[str, Any]) -> Pslg:
+        """Makes a graph from a dictionary of the `triangle` package (vertices, segments, holes, regions, ...).
+
+        Lists and arrays in any shape that `triangle.triangulate` takes. Without segments the graph has vertices only,
+        whose convex hull is the domain. Triangles are not used (`Mesh.from_triangle`).
+
+        Raises:
+            WrongTypeError, InvalidMeshError: as for `Mesh.from_triangle`.
+        """
+        from dmr.mesh.triangle_dictionaries import pslg_fields
+
+        return cls(**pslg_fields(data))  # type: ignore[arg-type]
+
+    def to_triangle(self) -> dict[str, NDArray[Any]]:
+        """Returns the dictionary that the `triangle` package takes, with copies in its order and dtypes."""
+        from dmr.mesh.triangle_dictionaries import pslg_dictionary
+
+        return pslg_dictionary(self)
 
     def __repr__(self) -> str:
         return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"
+
+    def _repr_html_(self) -> str:
+        """Returns a small picture for notebooks."""
+        from dmr.mesh.thumbnails import page
+
+        return page(self, repr(self))
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draws the graph with matplotlib: segments, vertices, crosses in holes, the attributes of regions.
+
+        Args:
+            ax: the axes to draw on; None for those of a new figure.
+
+        Returns:
+            The axes.
+
+        Raises:
+            OptionError: `ax` is no axes. DmrError: matplotlib is missing, or there are no vertices.
+        """
+        from dmr.mesh.plotting import plot_pslg
+
+        return plot_pslg(self, ax)
 
 
 def _labels(holder: Mesh | Pslg, vertices: int, segments: int) -> dict[str, NDArray[Any] | None]:

@@ -6,8 +6,8 @@ import time
 from dataclasses import replace
 
 from dmr.memory import Device, open_device
-from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh, Pslg
+from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.refinement.options import CHILD_LAUNCHES, Progress, RefineOptions, check_run
 from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.time_limit import TimeLimit
@@ -24,7 +24,7 @@ TOO_FEW_FOR_A_GPU = 1024
 
 
 def refine(
-    mesh: Mesh | Pslg,
+    mesh: MeshLike,
     *,
     min_angle: float = 30.0,
     max_area: float | None = None,
@@ -53,8 +53,9 @@ def refine(
     marking, the same input and options give the same bits on every device and with any number of threads.
 
     Args:
-        mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a planar
-            straight-line graph, which is triangulated first.
+        mesh: a triangulation, whose boundary edges and `segments` are kept as chains of edges; or a domain, which is
+            triangulated first: a planar straight-line graph, points, a pair of points and segments, or a geometry, as
+            for `triangulate`. A dictionary of the `triangle` package may be either.
         min_angle: lower bound on the angles in degrees, below 60; 0 for no bound. Above 33 (30 with `conforming`)
             nothing guarantees that the run ends before its limits.
         max_area: upper bound on the area of a triangle, above 0, in squared units of the coordinates; None for no
@@ -106,13 +107,13 @@ def refine(
     Raises:
         OptionError: an option that cannot be used, at all or on this device; bounds on areas that need more triangles
             than a mesh can have (unless `max_steiner` is given, which would end the run).
-        WrongTypeError: `mesh` is neither a Mesh nor a Pslg.
+        WrongTypeError: `mesh` is none of these.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
         DeviceUnavailableError: the requested device is not available.
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
-    check_kind(mesh, Mesh, Pslg, indices=isinstance(mesh, Pslg))  # the device checks those of a mesh
+    mesh, convex_hull = as_mesh_or_domain(mesh, "mesh", convex_hull=convex_hull)
     options = RefineOptions(
         min_angle=min_angle,
         max_area=max_area,

@@ -7,6 +7,7 @@ from typing import Any
 
 from dmr.common.frozen import HoldsFrozen, freeze_fields
 from dmr.common.text import counted
+from dmr.mesh.thumbnails import page
 from dmr.mesh.types import Mesh
 
 
@@ -100,6 +101,10 @@ class Refinement(HoldsFrozen):
             f"{self.min_angle:.4g} to {self.max_angle:.4g} degrees, {'complete' if self.complete else 'ended early'}"
             f"{f', {left} triangles unrefined' if left else ''})"
         )
+
+    def _repr_html_(self) -> str:
+        """Returns a small picture of the mesh for notebooks."""
+        return page(self.mesh, repr(self))
 
     def to_json(self) -> dict[str, Any]:
         """Returns the fields that `--json` prints: plain numbers, strings, lists and dictionaries."""

@@ -219,6 +219,7 @@ def _mesh(pslg: Pslg, made: dict[str, NDArray[Any]]) -> Mesh:
         area_bounds=bounds,
         holes=pslg.holes,
         regions=pslg.regions,
+        names=pslg.names,
     )
     return with_markers(mesh)
 

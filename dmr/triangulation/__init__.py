@@ -1,7 +1,7 @@
 """Constrained Delaunay triangulation of a domain given by its outline.
 
-    insert the vertices                  along a space-filling curve, by cavities        (delaunay.cpp)
-    insert the segments                  find and resolve conflicts among them           (segments.cpp, conflicts)
+    insert the vertices                  along a space-filling curve, by cavities        (serial/delaunay.cpp)
+    insert the segments                  find and resolve conflicts among them           (serial/segments.cpp)
     carve                                remove the outside and holes, label regions     (carving)
 
 The names at the right are the files of this folder. It runs on one CPU thread: a million vertices and segments take a
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dmr.common.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from dmr.triangulation.meshing import triangulate, triangulate_noting
+    from dmr.triangulation.meshing import triangulate_noting
 
-__all__ = ["triangulate", "triangulate_noting"]
+__all__ = ["triangulate_noting"]
 __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "dmr.triangulation.meshing"))

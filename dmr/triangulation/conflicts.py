@@ -1,6 +1,7 @@
 """Describes the conflicts among the vertices and segments of a PSLG.
 
-The native code finds the conflicts and resolves them (`segments.hpp`); here they are counted and described, or refused.
+The native code finds the conflicts and resolves them (`serial/segments.hpp`); here they are counted and described, or
+refused.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dmr.mesh.naming import named
 from dmr.mesh.types import Int, Pslg
 from dmr.triangulation.native import Plane
 
-VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of segments.hpp
+VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of serial/segments.hpp
 
 
 def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshError]]:

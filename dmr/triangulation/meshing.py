@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +11,7 @@ from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
+from dmr.mesh.names import MARKERS
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve
@@ -20,47 +19,15 @@ from dmr.triangulation.conflicts import CROSSING, describe_conflicts
 from dmr.triangulation.native import Plane, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 
-log = logging.getLogger("dmr")
-
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
 
 
-def triangulate(pslg: Pslg, *, on_conflict: str = "resolve", convex_hull: bool = False, mesher: str = "dmr") -> Mesh:
-    """Triangulates the domain bounded by a planar straight-line graph: constrained Delaunay, without refinement.
-
-    The first vertices are the graph's, in their order, bit for bit, including those that no triangle uses: vertices
-    outside of the domain and duplicates of an earlier one. Vertices where segments cross come after them.
-
-    Args:
-        pslg: vertices, segments, hole and region points. Without segments the convex hull is the domain.
-        on_conflict: what happens to duplicate vertices, vertices on segments, and segments that overlap or cross:
-            "resolve" (merge, split; the log gives their number and names the first) or "error".
-        convex_hull: mesh the whole convex hull, whether segments enclose it or not; holes stay holes.
-        mesher: "dmr", or "triangle": Shewchuk's Triangle in a separate process, if the `triangle` package is
-            installed, for comparisons. Its licence forbids commercial use.
+def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
+    """Triangulates the domain of a graph; arguments, result and errors are those of `dmr.triangulate`.
 
     Returns:
-        The mesh. `segments` are the pieces of the graph's segments that belong to the domain, sorted by segment and
-        along each of them; their markers are those of the segments, or 1 on the boundary if these have none.
-        `vertex_markers`: those of the graph; where they are 0, that of the first marked segment through the vertex,
-        otherwise 1 on the boundary. With regions, `triangle_attributes` has their attributes and `area_bounds` their
-        areas.
-
-    Raises:
-        InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region
-            point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
-            the offending element.
-        OptionError: an option that cannot be used.
-        NativeLibraryError: the native library is missing.
+        The mesh, and the warnings, one sentence each.
     """
-    mesh, notes = triangulate_noting(pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
-    for note in notes:
-        log.warning(note)
-    return mesh
-
-
-def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
-    """Implements `triangulate`; returns the warnings instead of logging them."""
     check_kind(pslg, Pslg, name="pslg")
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
     mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)
@@ -80,7 +47,7 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
     domain = carve(pslg, plane)
-    notes += [resolved for resolved, _ in conflicts] + domain.notes
+    notes += [resolved for resolved, _ in conflicts] + domain.notes + _named_by_default(pslg, plane, domain)
     if mesher == "triangle":
         from dmr.triangle.peer import triangulate_by_triangle
 
@@ -121,9 +88,24 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
         area_bounds=None if domain.area_bounds is None else domain.area_bounds[domain.kept],
         holes=pslg.holes,
         regions=pslg.regions,
+        names=pslg.names,
     )
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
     return record_triangulation(mesh, _links(plane.neighbours, sides, domain.kept))
+
+
+def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
+    """Warns of boundary segments without a marker if their default, 1, has a name."""
+    assert pslg.segment_markers is not None
+    unmarked = (pslg.segment_markers[plane.edge_segments] == 0) & (domain.left != domain.right)
+    name = pslg.names[MARKERS].get(1)
+    if name is None or not unmarked.any():
+        return []
+    first = int(plane.edge_segments[np.flatnonzero(unmarked)[0]])
+    return [
+        f"boundary segments without a marker (the first: segment {first}) get marker 1, whose name is {name!r}: "
+        "give them markers, or another number to that name"
+    ]
 
 
 def _links(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> Links:

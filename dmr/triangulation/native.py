@@ -1,4 +1,4 @@
-"""ctypes interface of the native triangulation library (`library.cpp`)."""
+"""ctypes interface of the native triangulation library (`serial/library.cpp`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIBRARY = Path(__file__).with_name("_triangulation.so")
 
 MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the plane has two faces per vertex
 
-DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN = range(5)  # enum Status of library.cpp
+DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN = range(5)  # enum Status of serial/library.cpp
 
 OUTSIDE = 0  # the label of the unbounded part of the plane, up to the convex hull
 ON_SEGMENT, BEYOND_HULL = -1, -2  # labels of places that are in no part
@@ -39,7 +39,7 @@ class Plane:
         left, right: (e,) int32 the parts on their two sides; `BEYOND_HULL` on the outer side of the hull.
         left_side, right_side: (e,) int32 the half-edges there, as triangle << 2 | edge; -1 beyond the hull.
         new_vertices: (c, 2) float64, where segments cross; numbered after the PSLG's.
-        conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of segments.hpp).
+        conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of serial/segments.hpp).
         same_as: (n,) int32 the first vertex with the same coordinates.
         hull: (h,) int32 the vertices of the convex hull, unordered.
         hole_labels, region_labels: the parts that contain these points, `ON_SEGMENT` or `BEYOND_HULL`.

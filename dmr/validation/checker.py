@@ -23,7 +23,8 @@ from dmr.common.threads import thread_count
 from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.mesh.arguments import check_kind
-from dmr.mesh.types import Mesh, Pslg
+from dmr.mesh.types import Mesh, Pslg, check_indices
+from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.validation.arrays.pieces import Workers
 from dmr.validation.bounds.sizes import Size, check_max_area, check_max_edge, check_own_areas
 from dmr.validation.bounds.small_angles import check_angles, straight_candidates
@@ -64,7 +65,7 @@ __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 def validate(
     mesh: Mesh,
     *,
-    input: Mesh | Pslg | None = None,
+    input: MeshLike | None = None,
     min_angle: float | None = None,
     max_area: float | None = None,
     max_edge: Size | None = None,
@@ -79,8 +80,8 @@ def validate(
 
     Args:
         mesh: any mesh.
-        input: the mesh from which it was refined, or the planar straight-line graph from which it was made, to check
-            that vertices, segments, domain, regions and markers are preserved.
+        input: the mesh from which it was refined, or the domain from which it was made, in any form that `refine`
+            accepts, to check that vertices, segments, domain, regions and markers are preserved.
         min_angle: degrees, 0 to 60; a lower bound of every angle. Triangles beside input corners of phi < 60 degrees
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
@@ -100,11 +101,12 @@ def validate(
     Raises:
         OptionError: an invalid bound or number of threads.
         InvalidMeshError: a triangle refers to a vertex that does not exist (`Mesh` itself rejects such triangles).
-        WrongTypeError: `mesh` is not a Mesh, or `input` is neither a mesh nor a graph.
+        WrongTypeError: `mesh` is not a Mesh, or `input` nothing that `refine` accepts.
     """
     check_kind(mesh, Mesh)
     if input is not None:
-        check_kind(input, Mesh, Pslg, name="input")
+        input, convex_hull = as_mesh_or_domain(input, "input", convex_hull=convex_hull)
+        check_indices(input)
     min_angle = None if min_angle is None else real_option("min_angle", min_angle)
     max_area = None if max_area is None else real_option("max_area", max_area)
     _check_options(input, min_angle, max_area, switch("convex_hull", convex_hull))

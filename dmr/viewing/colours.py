@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import OptionError
-from dmr.mesh.statistics import min_angles, triangle_areas
+from dmr.mesh.quantities import measured
 from dmr.mesh.types import Float, Mesh
 
-COLORS = ("min_angle", "area", "region")
 INK = "#1b2430"
 
 # Nine pale colours, distinguishable also for colour-blind readers and under dark edges (Paul Tol's "light" set).
@@ -34,7 +32,7 @@ class ColourScale:
     """A common colour scale for all meshes of a picture, so that their colours can be compared.
 
     Attributes:
-        color: one of `COLORS`.
+        color: one of `QUANTITIES`.
         limits: the values at the ends of the scale; values outside take the colour of the nearer end.
         logarithmic: whether the scale is logarithmic.
         regions: for "region", the attributes that occur, in ascending order.
@@ -80,18 +78,6 @@ class ColourScale:
         if self.logarithmic:
             return np.log(values / low) / math.log(high / low)
         return (values - low) / (high - low)
-
-
-def measured(mesh: Mesh, color: str) -> Float:
-    """(m,) float64: the quantity denoted by `color`, for each triangle."""
-    if color == "min_angle":
-        return min_angles(mesh)
-    if color == "area":
-        return np.abs(triangle_areas(mesh))
-    attributes = mesh.triangle_attributes
-    if attributes is None or not attributes.shape[1]:
-        raise OptionError("the colour 'region' needs a mesh with a region attribute for each triangle")
-    return attributes[:, 0].copy()
 
 
 def round_numbers(low: float, high: float, logarithmic: bool = False) -> list[float]:

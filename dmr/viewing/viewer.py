@@ -23,9 +23,10 @@ from dmr.common.arguments import chosen, listed, shortened, switch, whole_option
 from dmr.common.files.replacing import check_target, replace_files, write_bytes
 from dmr.errors import DmrError, OptionError
 from dmr.mesh.arguments import check_kind, file_path
+from dmr.mesh.quantities import QUANTITIES
 from dmr.mesh.statistics import bounding_box, unique_edges
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.viewing.colours import COLORS, INK, ColourScale, draw_legend
+from dmr.viewing.colours import INK, ColourScale, draw_legend
 from dmr.viewing.interrupts import keep_interrupt
 
 IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
@@ -86,7 +87,7 @@ def view(
     if compare is not None:
         check_kind(compare, Mesh, Pslg, name="compare")
     meshes = [mesh] if compare is None else [mesh, compare]
-    color = None if color is None else chosen("color", color, COLORS)
+    color = None if color is None else chosen("color", color, QUANTITIES)
     edges, titles = switch("edges", edges), tuple(str(title) for title in listed("titles", titles))
     window_size = None if window_size is None else _checked_size(window_size)
     if any(not len(each.vertices) for each in meshes):

@@ -13,6 +13,9 @@ import numpy as np
 
 import dmr
 from dmr import domains
+from dmr.location.background import DeviceBackground
+from dmr.location.box_tree import BoxTree, Frame
+from dmr.location.locator import SORTED_FROM, Locator
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
 from dmr.refinement import run as runs
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
@@ -218,7 +221,40 @@ def predicates(device: Device) -> Iterator[Case]:
             yield f"{kernel}{'_exact' if exact else ''} near {end:g}", run
 
 
+def locations(device: Device) -> Iterator[Case]:
+    """Point location, interpolation of every order, and places outside the mesh, also among triangles without area."""
+    plate = dmr.generate("plate", 150, seed=5)
+    flat = dmr.Mesh(np.array([[0.0, 0], [2, 0], [1, 0], [1, 1]]), np.array([[0, 1, 2], [1, 0, 3]], np.int32))
+    for name, mesh in {"plate": plate, "a flat triangle": flat}.items():
+        low, high = mesh.vertices.min(axis=0) - 1, mesh.vertices.max(axis=0) + 1
+        points = np.concatenate([mesh.vertices, np.random.default_rng(1).uniform(low, high, (SORTED_FROM, 2))])
+
+        def interpolated(mesh: dmr.Mesh = mesh, points: Any = points) -> str:
+            locator, nodes = Locator.on(mesh, device), dmr.second_order(mesh).vertices
+            counts = {0: len(mesh.triangles), 1: len(mesh.vertices), 2: len(nodes)}
+            values = [np.arange(2.0 * count).reshape(-1, 2) for count in counts.values()]
+            found = [locator.interpolate(each, points, order=order) for order, each in zip(counts, values, strict=True)]
+            return digest(locator.locate(points), *found)
+
+        def placed(mesh: dmr.Mesh = mesh, points: Any = points) -> str:
+            return digest(*DeviceBackground(mesh, device).places(points))
+
+        yield f"{name}, inside", interpolated
+        yield f"{name}, outside", placed
+    ends = np.stack([np.arange(9), np.arange(1, 10), np.arange(1, 10)], axis=1).astype(np.int32)
+
+    def nearest() -> str:
+        tree = BoxTree(device.array(plate.vertices, POINT), ends, Frame.around(plate.vertices), edges=True)
+        edges, places = device.empty(len(plate.vertices), np.int32), device.empty(len(plate.vertices), np.float64)
+        points = device.array(plate.vertices, POINT)
+        device.launch("find_nearest_edges", len(points), tree.argument, points, edges, places)
+        return digest(edges.download(), places.download())
+
+    yield "the nearest edges", nearest
+
+
 FAMILIES: dict[str, Family] = {
+    "locations": locations,
     "refine-markings": markings,
     "refine-balances": balances,
     "refine-loops": loops,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io as text_io
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,6 +70,17 @@ def test_info_as_json_equals_measure(folder, capsys):
     code, out, err = dmr(capsys, "info", "input.ele", "--json", "-q", "12")
     assert (code, err) == (0, "")
     assert json.loads(out) == {"file": "input.ele", **measure(fan(), bound=12).to_json()}
+
+
+def test_info_lists_names(folder, capsys):
+    named = {"regions": {1: "steel"}, "markers": {-3: "inlet", 2: "outlet"}}
+    for item, name in ((fan(), "mesh.npz"), (Pslg([[0, 0], [1, 0]], [[0, 1]]), "outline.npz")):
+        io.write(folder / name, replace(item, names=named))
+        _, out, _ = dmr(capsys, "info", name)
+        assert re.search("regions +1 steel\n", out) and re.search("markers +-3 inlet, 2 outlet\n", out)
+        _, out, _ = dmr(capsys, "info", name, "--json")
+        found = json.loads(out)["names"]
+        assert {kind: {int(key): text for key, text in each.items()} for kind, each in found.items()} == named
 
 
 def test_info_of_an_outline(folder, capsys):

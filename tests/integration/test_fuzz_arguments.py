@@ -126,6 +126,7 @@ Call = tuple[Callable[..., Any], dict[str, Any], tuple[str, ...]]
 CALLS: dict[str, Call] = {
     "Mesh": (and_use, MESH_FIELDS, ()),
     "Mesh.from_triangle": (dmr.Mesh.from_triangle, {"data": {"vertices": POINTS, "triangles": CORNERS}}, ()),
+    "Pslg.from_triangle": (dmr.Pslg.from_triangle, {"data": {"vertices": POINTS}}, ()),
     "Mesh.from_triangle, an entry": (
         lambda **data: dmr.Mesh.from_triangle(data),
         {
@@ -175,7 +176,7 @@ CALLS: dict[str, Call] = {
     "SecondOrder.with_midpoints": (dmr.second_order(MESH).with_midpoints, {"segments": np.array([[0, 1]])}, ()),
     "triangulate": (
         dmr.triangulate,
-        {"pslg": PSLG, "on_conflict": "resolve", "convex_hull": False, "mesher": "dmr"},
+        {"domain": PSLG, "on_conflict": "resolve", "convex_hull": False, "mesher": "dmr"},
         (),
     ),
     "validate, what it is checked against": (
@@ -273,6 +274,7 @@ CALLS: dict[str, Call] = {
     "domains.interior_point, a hole": (lambda hole: domains.interior_point(RING, [hole]), {"hole": HOLE}, ()),
     "domains.merge": (lambda first, second: domains.merge(first, second), {"first": PSLG, "second": PSLG}, ()),
     "domains.with_holes": (domains.with_holes, {"pslg": PSLG, "points": np.ones((1, 2))}, ()),
+    "domains.with_names": (domains.with_names, {"pslg": PSLG, "regions": {1: "a"}, "markers": {2: "b"}}, ()),
     "domains.with_regions": (domains.with_regions, {"pslg": PSLG, "regions": np.ones((1, 4))}, ()),
     "domains.with_regions, a region": (lambda region: domains.with_regions(PSLG, [region]), {"region": np.ones(4)}, ()),
     "domains.from_geojson": (

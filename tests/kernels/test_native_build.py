@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dmr
 from dmr.domains.generation import generate
 from dmr.io import write
 from dmr.memory import signatures
@@ -26,7 +27,6 @@ from dmr.memory.declarations import source_folder
 from dmr.memory.host import compiler
 from dmr.memory.host.compiler import sources_digest
 from dmr.mesh.types import Mesh, Pslg
-from dmr.triangulation import triangulate
 from tests.support.meshes import grid, triangulated
 from tests.support.paths import ROOT
 
@@ -196,7 +196,7 @@ def small_meshes(tmp_path_factory):
         "plate": with_attributes(generate("plate", 150)),
         "sheared": sheared_grid(),
         "star": star(),
-        "spokes": triangulate(spokes()),
+        "spokes": dmr.triangulate(spokes()),
     }.items():
         write(folder / f"{name}.npz", mesh)
     return folder

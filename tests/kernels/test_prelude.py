@@ -19,7 +19,11 @@ METHOD = re.compile(rf"^    (?![ /]){TEMPLATE}(?:METHOD )?[\w:<>, /]+? (\w+)\(",
 
 # Each folder of kernels includes itself and the folders before it.
 LAYERS = ("portable", "primitives", "geometry", "mesh", "refine")
-ABOVE = {"lists": ("portable", "primitives", "lists"), "graph": ("portable", "primitives", "lists", "graph")}
+ABOVE = {
+    "locate": ("portable", "primitives", "geometry", "mesh", "locate"),
+    "lists": ("portable", "primitives", "lists"),
+    "graph": ("portable", "primitives", "lists", "graph"),
+}
 
 
 def names(*files: str, after: str = "") -> set[str]:

@@ -81,7 +81,7 @@ def read_through_meshio(path: Path, form: Format) -> Mesh:
     Raises:
         FileError: meshio cannot read the file, it is not flat, or it contains elements other than triangles and lines.
     """
-    return _as_mesh(_load(path, form), path)
+    return _as_mesh(_load(path, form), path, form)
 
 
 def read_array_through_meshio(path: Path, form: Format, column: int) -> Mesh:
@@ -105,7 +105,7 @@ def read_array_through_meshio(path: Path, form: Format, column: int) -> Mesh:
         there = f"there are {', '.join(map(repr, arrays))}" if arrays else "there is none"
         raise FileContentError(f"has no array {shortened(column)} of one number for each point: {there}", path)
     found.point_data = {"vertex_attribute_0": list(arrays.values())[column]}
-    return _as_mesh(found, path)
+    return _as_mesh(found, path, form)
 
 
 def _load(path: Path, form: Format) -> Any:
@@ -133,13 +133,16 @@ def _load(path: Path, form: Format) -> Any:
     return found
 
 
-def _as_mesh(found: Any, path: Path) -> Mesh:
+def _as_mesh(found: Any, path: Path, form: Format) -> Mesh:
+    from dmr.io.meshio_files.heads import read_head
     from dmr.io.meshio_files.reading import from_meshio
 
     try:
-        return from_meshio(found, path)
+        return from_meshio(found, path, read_head(path, form), plain_labels=form.names == "abaqus")
     except InvalidMeshError as error:
         raise FileContentError(f"holds no valid mesh: {error}", path) from error
+    except OSError as error:
+        raise file_error(error, path, "cannot be read") from error
 
 
 def _put_corners_first(found: Any) -> None:
@@ -158,18 +161,23 @@ def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: boo
     """
     check_target(path, overwrite)
     check_writer(form, path)
+    from dmr.io.meshio_files.heads import insertion
     from dmr.io.meshio_files.writing import to_meshio
 
     content = to_meshio(mesh, form, path, order=order)
     data = _bytes_of(content, form, path)
     signature = _SIGNATURE.search(data, 0, _SIGNATURE_WITHIN)
     begin, end = signature.span() if signature else (0, 0)
+    place, text = insertion(data, form, mesh.names, content.field_data)
+    changes = sorted([(begin, end, _OUR_SIGNATURE if signature else b""), (place, place, text)])
 
     def fill(descriptor: int) -> None:
-        whole = memoryview(data)
-        write_bytes(descriptor, whole[:begin])
-        write_bytes(descriptor, _OUR_SIGNATURE if signature else b"")
-        write_bytes(descriptor, whole[end:])
+        whole, done = memoryview(data), 0
+        for start, stop, replacement in changes:
+            write_bytes(descriptor, whole[done:start])
+            write_bytes(descriptor, replacement)
+            done = stop
+        write_bytes(descriptor, whole[done:])
 
     return replace_files([(path, fill)], overwrite=overwrite)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,6 @@ PHYSICAL = "gmsh:physical"
 TAGS = (PHYSICAL, "medit:ref", "avsucd:material", "su2:tag")
 _POINT_ARRAYS = re.compile("vertex_marker|vertex_attribute_[0-9]+|" + "|".join(TAGS))
 _CELL_ARRAYS = re.compile("segment_marker|area_bound|triangle_attribute_[0-9]+|" + "|".join(TAGS))
-_SETS = re.compile("(region|boundary)_-?[0-9]+")
 
 Block = tuple[str, NDArray[np.int64]]
 
@@ -32,20 +32,24 @@ class Content:
         blocks: for each block, the cell type and the (k, c) point indices.
         point_data: (n, ...) by name; only names that are read.
         cell_data: one array per block, by name; only names that are read.
-        names: tag and dimension of Gmsh's physical groups, by name.
-        cell_sets: by name, the cell indices in each block, or None.
+        physical: label, tag and dimension of groups, as in Gmsh's files.
+        cell_sets: by label, the cell indices in each block, or None.
     """
 
     points: NDArray[np.float64]
     blocks: list[Block]
     point_data: dict[str, NDArray[np.float64]]
     cell_data: dict[str, list[NDArray[np.float64]]]
-    names: dict[str, tuple[int, int]]
+    physical: list[tuple[str, int, int]]
     cell_sets: dict[str, list[NDArray[np.int64] | None]]
 
 
-def content_of(found: Any) -> Content:
+def content_of(found: Any, labels: Collection[str] = ()) -> Content:
     """Extracts and checks the content of a mesh object.
+
+    Args:
+        found: the mesh object.
+        labels: of sets that are read, besides those in its `field_data` and those like `region_3`.
 
     Raises:
         InvalidMeshError: a part is missing, or has the wrong type or length; the message names the part.
@@ -56,6 +60,8 @@ def content_of(found: Any) -> Content:
     count = len(points) if points.ndim else 0
     blocks = [_block(block, k, count) for k, block in enumerate(_list(found.cells, "cells"))]
     lengths = [len(data) for _, data in blocks]
+    physical = list(_physical_groups(_optional(found, "field_data")))
+    sets = "|".join(map(re.escape, (*labels, *(label for label, _, _ in physical))))
     return Content(
         points=points,
         blocks=blocks,
@@ -67,14 +73,12 @@ def content_of(found: Any) -> Content:
             name: [_of_length(_real(part, name), n, name) for part, n in _by_block(values, lengths, name)]
             for name, values in _named(found.cell_data, "cell_data", _CELL_ARRAYS)
         },
-        names={
-            name: (int(pair[0]), int(pair[1]))
-            for name, values in _named(_optional(found, "field_data"), "field_data", _SETS)
-            if (pair := _real(values, name)).shape == (2,) and (np.abs(pair) < 2**31).all()
-        },
+        physical=physical,
         cell_sets={
             name: [None if part is None else _places(part, n, name) for part, n in _by_block(values, lengths, name)]
-            for name, values in _named(_optional(found, "cell_sets"), "cell_sets", _SETS)
+            for name, values in _named(
+                _optional(found, "cell_sets"), "cell_sets", re.compile(f"(region|boundary)_-?[0-9]+|{sets}")
+            )
         },
     )
 
@@ -82,6 +86,15 @@ def content_of(found: Any) -> Content:
 def _optional(found: Any, name: str) -> Any:
     values = getattr(found, name, None)
     return {} if values is None else values
+
+
+def _physical_groups(values: Any) -> Iterable[tuple[str, int, int]]:
+    """The entries of `field_data` that are a tag and a dimension; other programs store anything there."""
+    for label, pair in _named(values, "field_data", re.compile(".+")):
+        with contextlib.suppress(ValueError):
+            numbers = real_array(pair)
+            if numbers.shape == (2,) and (np.abs(numbers) < 2**31).all() and (numbers == np.rint(numbers)).all():
+                yield label, int(numbers[0]), int(numbers[1])
 
 
 def _real(values: ArrayLike, name: str) -> NDArray[np.float64]:

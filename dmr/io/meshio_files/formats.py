@@ -25,6 +25,7 @@ class Format:
         data: which arrays are written, and how.
         label: meshio's name for the label array.
         vertex_labels: whether vertices also have labels.
+        names: where the names of regions and boundaries are written (`heads.py`); empty if they are not.
         exact: whether coordinates are written without rounding.
         mode: the mode in which to open a file for meshio; None if meshio opens the file itself.
         options: keyword arguments for meshio's writer.
@@ -39,6 +40,7 @@ class Format:
     data: Data = "nothing"
     label: str = ""
     vertex_labels: bool = False
+    names: Literal["gmsh", "abaqus", "vtu", "xdmf", ""] = ""
     exact: bool = True
     mode: Literal["r", "rb", None] = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -49,10 +51,11 @@ _VTU = Format(
     segments=True,
     second_order=True,
     data="arrays",
+    names="vtu",
     # Compressed bytes differ between builds of zlib; uncompressed files are identical everywhere, and faster to write.
     options={"compression": None},
 )
-_XDMF = Format(reader="xdmf", segments=True, data="arrays", options={"data_format": "XML"})
+_XDMF = Format(reader="xdmf", segments=True, data="arrays", names="xdmf", options={"data_format": "XML"})
 _MEDIT = Format(
     reader="medit",
     dimension=2,
@@ -71,7 +74,15 @@ FORMATS: dict[str, Format] = {
     ".vtu": _VTU,
     ".vtk": Format(reader="vtk", segments=True, second_order=True, data="arrays"),
     # MSH 2.2: meshio's MSH 4.1 writer does not support lines beside triangles, and drops their tags.
-    ".msh": Format(reader="gmsh", writer="gmsh22", segments=True, boundary=True, second_order=True, data="gmsh tags"),
+    ".msh": Format(
+        reader="gmsh",
+        writer="gmsh22",
+        segments=True,
+        boundary=True,
+        second_order=True,
+        data="gmsh tags",
+        names="gmsh",
+    ),
     ".xdmf": _XDMF,
     ".xmf": _XDMF,
     ".ply": Format(reader="ply", data="vertex arrays", mode="rb"),
@@ -80,7 +91,7 @@ FORMATS: dict[str, Format] = {
     ".off": Format(reader="off", mode="r"),
     ".mesh": _MEDIT,
     ".meshb": _MEDIT,
-    ".inp": Format(reader="abaqus", segments=True, second_order=True, data="sets", mode="r"),
+    ".inp": Format(reader="abaqus", segments=True, second_order=True, data="sets", names="abaqus", mode="r"),
     ".su2": Format(reader="su2", dimension=2, mode="r"),
     ".vol": Format(reader="netgen", segments=True),
     ".mdpa": Format(reader="mdpa", segments=True, second_order=True, mode="rb"),

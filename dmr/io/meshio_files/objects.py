@@ -10,6 +10,7 @@ import numpy as np
 
 from dmr.common.arguments import one_of, switch
 from dmr.io.meshio_files.formats import FORMATS
+from dmr.io.meshio_files.names import labels_of
 from dmr.io.meshio_files.tags import as_whole, to_sets
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh
@@ -35,8 +36,9 @@ def from_meshio(found: meshio.Mesh) -> Mesh:
 def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.Mesh:
     """Converts the mesh to a `meshio.Mesh`: triangles, segments as lines, z = 0, named markers and attributes.
 
-    Its `cell_sets` are `region_<n>` (triangles whose attribute 0 is n, if all these attributes are integers) and
-    `boundary_<n>` (lines with marker n, n != 0).
+    Its `cell_sets` are the regions (triangles by attribute 0, if all these attributes are integers) and the boundaries
+    (lines by marker, other than 0), under their names, or as `region_<n>` and `boundary_<n>`. `field_data` has the
+    number and the dimension of each name.
 
     Args:
         mesh: the mesh to convert.
@@ -59,5 +61,5 @@ def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.M
     assert mesh.triangle_attributes is not None
     regions = as_whole(mesh.triangle_attributes[:, 0]) if mesh.triangle_attributes.shape[1] else None
     markers = content.cell_data["segment_marker"][1] if len(content.cells) > 1 else np.empty(0, np.int32)
-    content.cell_sets.update(to_sets(regions, markers))
+    content.cell_sets.update(to_sets(regions, markers, labels_of(mesh.names)))
     return meshio.Mesh(**content._asdict())

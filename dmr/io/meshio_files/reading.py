@@ -1,12 +1,13 @@
 """Converts meshio's mesh object to `Mesh`; the array names are those of `meshio_writing`.
 
 If there are no arrays under our own names, the region (triangle attribute 0) and the markers are taken from the tags
-and labels of other programs, and from sets named as in `meshio_tags`.
+and labels of other programs, and from sets labelled as in `names.py`.
 """
 
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from dmr.errors import FileContentError, InvalidMeshError
 from dmr.io.meshio_files.content import PHYSICAL, TAGS, Content, content_of
-from dmr.io.meshio_files.tags import BOUNDARY, REGION, Tags, from_physical_tags, from_sets
+from dmr.io.meshio_files.heads import Head
+from dmr.io.meshio_files.names import BOUNDARY, REGION, Group, groups_of, labels_of, names_of
+from dmr.io.meshio_files.tags import Tags, from_physical_tags, from_sets
 from dmr.mesh.types import Mesh
 
 log = logging.getLogger("dmr.io")
@@ -23,14 +26,24 @@ log = logging.getLogger("dmr.io")
 _CORNERS = {"triangle": 3, "triangle6": 3, "triangle7": 3, "triangle10": 3, "line": 2, "line3": 2, "line4": 2}
 
 
-def from_meshio(found: Any, path: Path) -> Mesh:
+def from_meshio(found: Any, path: Path, head: Head | None = None, *, plain_labels: bool = False) -> Mesh:
     """Converts meshio's mesh object to a planar mesh.
+
+    Args:
+        found: the mesh object.
+        path: the file, for messages.
+        head: the names in the file, or None.
+        plain_labels: whether the labels in the file are plain (see `labels_of`).
 
     Raises:
         FileError: there are no triangles, elements other than triangles and lines, or points that are not in a plane.
         InvalidMeshError: the indices or coordinates are not those of a valid mesh.
     """
-    content = content_of(found)
+    head = head or Head()
+    labels = {} if head.table is None else labels_of(head.table, plain=plain_labels)
+    content = content_of(found, [label for numbered in labels.values() for label in numbered.values()])
+    physical = content.physical if head.physical is None else head.physical
+    groups = groups_of(physical, head.table, plain=plain_labels)
     blocks = content.blocks
     others = _count_others(blocks)
     if others:
@@ -51,13 +64,13 @@ def from_meshio(found: Any, path: Path) -> Mesh:
         log.info("%s: %d corners with equal coordinates make %d vertices", path, 3 * len(corners), len(points))
     attributes = _columns(of_triangles, "triangle_attribute_")
     if not attributes:
-        region = _values(content, of_triangles, REGION, path)
+        region = _values(content, groups, of_triangles, REGION, path)
         attributes = [] if region is None else [region.astype(np.float64)]
     markers = of_lines.get("segment_marker")
     if markers is None:
-        markers = _values(content, of_lines, BOUNDARY, path)
+        markers = _values(content, groups, of_lines, BOUNDARY, path)
     vertex_attributes = _columns(point_data, "vertex_attribute_")
-    return Mesh(
+    mesh = Mesh(
         points,
         corners,
         segments=segments,
@@ -67,6 +80,18 @@ def from_meshio(found: Any, path: Path) -> Mesh:
         triangle_attributes=np.stack(attributes, axis=1) if attributes else None,
         area_bounds=of_triangles.get("area_bound"),
     )
+    return replace(mesh, names=names_of(groups if head.table is not None else _used(groups, mesh)))
+
+
+def _used(groups: list[Group], mesh: Mesh) -> list[Group]:
+    """The groups whose numbers the mesh uses: other programs may store anything in the form of names."""
+    regions = mesh.triangle_attributes
+    assert regions is not None and mesh.segment_markers is not None
+    markers = set(mesh.segment_markers.tolist())
+    if mesh.vertex_markers is not None:
+        markers |= set(np.unique(mesh.vertex_markers).tolist())
+    used = {REGION: set(np.unique(regions[:, 0]).tolist()) if regions.shape[1] else {0}, BOUNDARY: markers}
+    return [group for group in groups if group.number in used[group.kind]]
 
 
 def _count_others(blocks: list[tuple[str, NDArray[Any]]]) -> str:
@@ -141,17 +166,19 @@ def _columns(arrays: dict[str, NDArray[Any]], prefix: str) -> list[NDArray[np.fl
     return columns
 
 
-def _values(content: Content, arrays: dict[str, NDArray[Any]], kind: str, path: Path) -> Tags | None:
+def _values(
+    content: Content, groups: list[Group], arrays: dict[str, NDArray[Any]], kind: str, path: Path
+) -> Tags | None:
     """Regions or markers from tags, labels or sets; None if there are none or all are 0."""
     values = _tag(arrays)
     if values is not None and PHYSICAL in arrays:
-        values = from_physical_tags(values, content.names, kind)
+        values = from_physical_tags(values, groups, kind)
     elif values is None:
         cells = "triangle" if kind == REGION else "line"
         chosen = [
             (k, len(data)) for k, (name, data) in enumerate(content.blocks) if name.startswith(cells) and len(data)
         ]
-        values = from_sets(content.cell_sets, kind, chosen, path)
+        values = from_sets(content.cell_sets, groups, kind, chosen, path)
     return values if values is not None and values.any() else None
 
 

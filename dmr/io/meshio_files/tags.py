@@ -1,26 +1,21 @@
-"""Regions and boundary markers in the form other programs use: named positive tags, and named sets of elements.
-
-region_3      the triangles whose attribute 0 is 3        (dimension 2)
-boundary_3    the lines with marker 3                     (dimension 1)
-"""
+"""Regions and boundary markers in the form other programs use: positive tags and sets of elements, with labels."""
 
 from __future__ import annotations
 
 import itertools
 import logging
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.io.meshio_files.names import BOUNDARY, DIMENSIONS, REGION, Group, Labels, label_of, number_of
+
 log = logging.getLogger("dmr.io")
 
-REGION, BOUNDARY = "region", "boundary"
-_DIMENSIONS = {REGION: 2, BOUNDARY: 1}
-
 Tags = NDArray[np.int32]
+Physical = dict[str, NDArray[np.int64]]  # label to (tag, dimension), in meshio's form
 
 
 def as_whole(values: NDArray[Any]) -> Tags | None:
@@ -31,38 +26,37 @@ def as_whole(values: NDArray[Any]) -> Tags | None:
     return values.astype(np.int32)
 
 
-def physical_tags(values: Tags, kind: str) -> tuple[Tags, dict[str, NDArray[np.int64]]]:
-    """Gmsh's physical tags, and their names in meshio's form: name to (tag, dimension).
+def physical_tags(regions: Tags, markers: Tags, labels: Labels) -> tuple[Tags, Tags, Physical]:
+    """Gmsh's physical tags of triangles and lines, and the groups that they form.
 
-    Gmsh supports only positive tags: tag 0 means that an element belongs to no group, and many readers skip it. Values
-    that are not positive get the smallest free tags, and are restored from their names when read. Lines without a
-    marker keep tag 0.
+    Gmsh supports only positive tags: tag 0 means that an element belongs to no group, and many readers skip it.
+    scikit-fem finds the label of a tag without regard to the dimension. Therefore numbers that are not positive, and
+    markers that are also regions, get the smallest free tags. Lines without a marker keep tag 0.
     """
-    present, place = _distinct(values)
-    taken = set(present.tolist())
-    free = (number for number in itertools.count(1) if number not in taken)
-    tags, names = present.copy(), {}
-    for k, value in enumerate(present.tolist()):
-        if value == 0 and kind == BOUNDARY:
-            continue
-        tags[k] = value if value > 0 else next(free)
-        names[f"{kind}_{value}"] = np.array([tags[k], _DIMENSIONS[kind]])
-    return tags[place], names
+    taken = set(regions[regions > 0].tolist())
+    used = taken | set(markers.tolist())
+    free = (number for number in itertools.count(1) if number not in used)
+    groups: Physical = {}
+    results = []
+    for kind, values in ((REGION, regions), (BOUNDARY, markers)):
+        present, place = _distinct(values)
+        tags = present.copy()
+        for k, value in enumerate(present.tolist()):
+            if value == 0 and kind == BOUNDARY:
+                continue
+            if value <= 0 or (kind == BOUNDARY and value in taken):
+                tags[k] = next(free)
+            groups[label_of(labels, kind, value)] = np.array([tags[k], DIMENSIONS[kind]])
+        results.append(tags[place])
+    return results[0], results[1], groups
 
 
-def from_physical_tags(tags: Tags, names: Mapping[str, Any], kind: str) -> Tags:
+def from_physical_tags(tags: Tags, groups: Iterable[Group], kind: str) -> Tags:
     """Recovers the values from the tags; the inverse of `physical_tags`."""
+    numbers = {group.tag: group.number for group in groups if group.kind == kind}
     present, place = _distinct(tags)
-    values = present.copy()
-    for name, tag_and_dimension in names.items():
-        value = _value_of(name, kind)
-        if value is None or value > 0 or np.size(tag_and_dimension) != 2:
-            continue
-        tag, dimension = (int(number) for number in tag_and_dimension)
-        k = int(np.searchsorted(present, tag))
-        if dimension == _DIMENSIONS[kind] and k < len(present) and present[k] == tag:
-            values[k] = value
-    return values[place]
+    values = [numbers.get(tag, tag) if tag else 0 for tag in present.tolist()]
+    return np.array(values, np.int32)[place]
 
 
 def entities(tags: Tags) -> Tags:
@@ -70,61 +64,61 @@ def entities(tags: Tags) -> Tags:
     return (_distinct(tags)[1] + 1).astype(np.int32)
 
 
-def to_sets(regions: Tags | None, markers: Tags) -> dict[str, list[NDArray[np.int64]]]:
-    """Named element sets in meshio's form: for each set, indices into the triangle block and into the line block.
+def to_sets(regions: Tags | None, markers: Tags, labels: Labels) -> dict[str, list[NDArray[np.int64]]]:
+    """Element sets in meshio's form: for each label, indices into the triangle block and into the line block.
 
     Args:
         regions: of the triangles, or None.
         markers: of the lines; lines with marker 0 are in no set. Without lines there is only one block.
+        labels: those of the regions and markers that have a name.
     """
     none = np.empty(0, np.int64)
     sets: dict[str, list[NDArray[np.int64]]] = {}
-    for value, members in [] if regions is None else _groups(regions):
-        sets[f"{REGION}_{value}"] = [members, none] if len(markers) else [members]
-    for value, members in _groups(markers):
+    for value, members in [] if regions is None else groups_by_value(regions):
+        sets[label_of(labels, REGION, value)] = [members, none] if len(markers) else [members]
+    for value, members in groups_by_value(markers):
         if value != 0:
-            sets[f"{BOUNDARY}_{value}"] = [none, members]
+            sets[label_of(labels, BOUNDARY, value)] = [none, members]
     return sets
 
 
-def from_sets(sets: Mapping[str, Any], kind: str, blocks: Iterable[tuple[int, int]], where: object) -> Tags | None:
-    """The values of the elements in sets named as by `to_sets`; 0 for other elements, None if there are no such sets.
+def from_sets(
+    sets: Mapping[str, Any], groups: Iterable[Group], kind: str, blocks: Iterable[tuple[int, int]], where: object
+) -> Tags | None:
+    """The values of the elements in sets labelled as by `to_sets`; 0 for others, None if there are no such sets.
 
     Args:
-        sets: in meshio's form; sets with other names are ignored.
+        sets: in meshio's form; sets with unknown labels are ignored.
+        groups: those whose labels are known.
         kind: of the elements.
         blocks: the index and the length of each block that contains elements of this kind.
         where: the prefix of the warning about elements in two sets.
     """
-    found = {name: value for name in sets if (value := _value_of(name, kind)) is not None}
+    known = {group.label: group.number for group in groups if group.kind == kind}
+    numbers = {label: known.get(label, number_of(label, kind)) for label in sets}
+    found = {label: number for label, number in numbers.items() if number is not None}
     parts = []
     for block, length in blocks:
         values, said = np.zeros(length, np.int32), np.zeros(length, bool)
-        for name, value in found.items():
-            if block >= len(sets[name]) or sets[name][block] is None:
+        for label, value in found.items():
+            if block >= len(sets[label]) or sets[label][block] is None:
                 continue
-            members = np.asarray(sets[name][block], np.int64)
+            members = np.asarray(sets[label][block], np.int64)
             if said[members].any():
-                log.warning("%s: set %s shares elements with another one of its kind, and overrides it", where, name)
+                log.warning("%s: set %s shares elements with another one of its kind, and overrides it", where, label)
             values[members], said[members] = value, True
         parts.append(values)
     return np.concatenate(parts) if parts and found else None
 
 
-def _value_of(name: str, kind: str) -> int | None:
-    """The number in a name such as `region_3`; None for other names."""
-    match = re.fullmatch(rf"{kind}_(-?\d{{1,10}})", name)
-    return int(match[1]) if match and -(2**31) <= int(match[1]) < 2**31 else None
+def groups_by_value(values: Tags) -> list[tuple[int, NDArray[np.int64]]]:
+    """The distinct values in ascending order, each with the indices of the elements that have it."""
+    present, counts = np.unique(values, return_counts=True)
+    members = np.split(np.argsort(values, kind="stable"), np.cumsum(counts)[:-1])
+    return list(zip(present.tolist(), members, strict=False))  # split returns one empty part for an empty array
 
 
 def _distinct(values: Tags) -> tuple[Tags, NDArray[np.int64]]:
     """The distinct values in ascending order, and the index of each array element among them."""
     present, place = np.unique(values, return_inverse=True)
     return present, place.reshape(-1)
-
-
-def _groups(values: Tags) -> list[tuple[int, NDArray[np.int64]]]:
-    """The distinct values in ascending order, each with the indices of the elements that have it."""
-    present, counts = np.unique(values, return_counts=True)
-    members = np.split(np.argsort(values, kind="stable"), np.cumsum(counts)[:-1])
-    return list(zip(present.tolist(), members, strict=False))  # split returns one empty part for an empty array

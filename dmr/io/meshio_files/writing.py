@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from dmr.common.text import counted
 from dmr.io.meshio_files.formats import Format
-from dmr.io.meshio_files.tags import BOUNDARY, REGION, Tags, as_whole, entities, physical_tags, to_sets
+from dmr.io.meshio_files.names import BOUNDARY, DIMENSIONS, Labels, label_of, labels_of
+from dmr.io.meshio_files.tags import Tags, as_whole, entities, groups_by_value, physical_tags, to_sets
+from dmr.mesh.names import MARKERS, Names, free_number
 from dmr.mesh.quadratic import SecondOrder, second_order
 from dmr.mesh.types import Int, Mesh
 from dmr.triangle.output import with_boundary_segments, with_markers
@@ -42,6 +44,7 @@ class Content(NamedTuple):
     cell_data: dict[str, list[NDArray[Any]]]
     field_data: dict[str, NDArray[Any]]
     cell_sets: dict[str, list[NDArray[Any]]]
+    point_sets: dict[str, NDArray[Any]]
 
     def add_cell_data(self, name: str, of_triangles: NDArray[Any], of_lines: NDArray[Any]) -> None:
         """Adds an array over all cells; without lines, only the part for the triangles."""
@@ -50,11 +53,12 @@ class Content(NamedTuple):
 
 @dataclass
 class _Rest:
-    """Data not yet stored in a `Content`: named arrays, the markers of the lines, and a list of what is lost."""
+    """Data not yet stored in a `Content`: named arrays, the markers of the lines, names, and a list of what is lost."""
 
     points: dict[str, NDArray[Any]]
     triangles: dict[str, NDArray[Any]]
     markers: Tags
+    names: Names
     lost: list[str] = field(default_factory=list)
 
     def take_region(self) -> Tags | None:
@@ -76,9 +80,11 @@ def to_meshio(mesh: Mesh, form: Format, path: Path, *, order: int = 1) -> Conten
     lines, markers = _lines(mesh, form)
     quadratic = second_order(mesh) if order == 2 else None
     content = _bare(mesh, lines, quadratic, form.dimension)
-    rest = _Rest(_point_arrays(mesh if quadratic is None else quadratic), _triangle_arrays(mesh), markers)
+    rest = _Rest(_point_arrays(mesh if quadratic is None else quadratic), _triangle_arrays(mesh), markers, mesh.names)
     if len(mesh.segments) and not form.segments:
         rest.lost.append(counted(len(mesh.segments), "segment"))
+    if any(mesh.names.values()) and not form.names:
+        rest.lost.append("names")
     if form.data != "nothing":
         _WAYS[form.data](content, rest, form)
     lost = [*rest.lost, *rest.points, *rest.triangles]
@@ -96,6 +102,9 @@ def _as_arrays(content: Content, rest: _Rest, form: Format) -> None:
     if len(content.cells) > 1:
         content.add_cell_data("segment_marker", np.zeros(len(content.cells[0][1]), np.int32), rest.markers)
     rest.points, rest.triangles = {}, {}
+    if form.names:
+        for kind, labels in labels_of(rest.names).items():
+            content.field_data.update({label: np.array([k, DIMENSIONS[kind]]) for k, label in labels.items()})
 
 
 def _as_vertex_arrays(content: Content, rest: _Rest, form: Format) -> None:
@@ -105,11 +114,11 @@ def _as_vertex_arrays(content: Content, rest: _Rest, form: Format) -> None:
 
 def _as_gmsh_tags(content: Content, rest: _Rest, form: Format) -> None:
     _as_vertex_arrays(content, rest, form)
-    regions, names = physical_tags(_or_zero(rest.take_region(), content), REGION)
-    boundaries, line_names = physical_tags(rest.markers, BOUNDARY)
+    labels = labels_of(rest.names)
+    regions, boundaries, groups = physical_tags(_or_zero(rest.take_region(), content), rest.markers, labels)
     content.add_cell_data("gmsh:physical", regions, boundaries)
     content.add_cell_data("gmsh:geometrical", entities(regions), entities(boundaries))
-    content.field_data.update(names | line_names)
+    content.field_data.update(groups)
 
 
 def _as_labels(content: Content, rest: _Rest, form: Format) -> None:
@@ -119,7 +128,18 @@ def _as_labels(content: Content, rest: _Rest, form: Format) -> None:
 
 
 def _as_sets(content: Content, rest: _Rest, form: Format) -> None:
-    content.cell_sets.update(to_sets(rest.take_region(), rest.markers))
+    labels = labels_of(rest.names, plain=True)
+    content.cell_sets.update(to_sets(rest.take_region(), rest.markers, labels))
+    content.point_sets.update(_sets_of_points(content, rest.markers, labels))
+
+
+def _sets_of_points(content: Content, markers: Tags, labels: Labels) -> dict[str, NDArray[Any]]:
+    """The points on the lines of each marker, under the label of the lines."""
+    return {
+        label_of(labels, BOUNDARY, value): np.unique(content.cells[1][1][members])
+        for value, members in groups_by_value(markers)
+        if value != 0
+    }
 
 
 _WAYS: dict[str, Callable[[Content, _Rest, Format], None]] = {
@@ -139,8 +159,11 @@ def _lines(mesh: Mesh, form: Format) -> tuple[Int, Tags]:
     """The lines to write and their markers: the segments and, if the format requires it, the rest of the boundary."""
     if not form.segments:
         return np.empty((0, 2), np.int32), np.empty(0, np.int32)
+    assert mesh.segment_markers is not None
     if form.boundary:
-        mesh = with_boundary_segments(with_markers(mesh))
+        named = mesh.names[MARKERS]
+        default = free_number({*named, *mesh.segment_markers.tolist()}) if 1 in named else 1
+        mesh = with_boundary_segments(with_markers(mesh, default), default)
     assert mesh.segment_markers is not None
     return mesh.segments.copy(), mesh.segment_markers.copy()
 
@@ -156,7 +179,7 @@ def _bare(mesh: Mesh, lines: Int, quadratic: SecondOrder | None, dimension: int)
     else:
         triangles = quadratic.triangles[:, _QUADRATIC_ORDER]
         cells = [("triangle6", triangles), ("line3", quadratic.with_midpoints(lines))]
-    return Content(points, cells if len(lines) else cells[:1], {}, {}, {}, {})
+    return Content(points, cells if len(lines) else cells[:1], {}, {}, {}, {}, {})
 
 
 def _point_arrays(item: Mesh | SecondOrder) -> dict[str, NDArray[Any]]:

@@ -169,6 +169,7 @@ class DeviceMesh:
             area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
             holes=source.holes,
             regions=source.regions,
+            names=source.names,
         )
 
     def _segments(self) -> tuple[Int, Int]:

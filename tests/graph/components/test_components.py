@@ -65,7 +65,7 @@ def test_colours_take_the_components_of_a_path_whichever_way_their_numbers_go(de
 
 
 def test_colours_of_weak_components_are_seldom_sent_in_vain(device_options):
-    for name, graph in deep_graphs(20_000):
+    for name, graph in deep_graphs(8000):
         found = connected_components(graph, method="colouring", **device_options)
         assert found.count == 1, name
         assert found.figures["examined edges"] <= 40 * graph.edges, name  # all at once: up to n * n / 2
@@ -78,7 +78,7 @@ def test_colours_of_weak_components_are_seldom_sent_in_vain(device_options):
     way=st.sampled_from(WAYS),
     threads=st.sampled_from([1, 3]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_arbitrary_small_graphs_agree_with_networkx(ends, way, threads):
     nodes, edges = ends
     connection, method = way
@@ -109,9 +109,8 @@ STEPS = [
 
 @pytest.mark.parametrize(("connection", "method", "options"), STEPS)
 def test_every_balance_and_step_finds_the_same(connection, method, options, device_options):
-    for name, graph in graphs():
-        if name not in ("random 3", "R-MAT, renumbered", "two rings"):
-            continue
+    for name in ("random 3", "random 9", "two rings"):
+        graph = dict(graphs())[name]
         uploaded = upload(graph, **device_options)
         expected = connected_components(uploaded, connection=connection).labels
         for balance in BALANCES:
@@ -193,7 +192,9 @@ def test_a_graph_on_a_device_stays_there():
 
 @pytest.mark.skipif(not WEB.exists(), reason="the graph is not here")
 def test_web_stanford(device_options):
-    graph = upload(read(WEB), **device_options)
+    host = read(WEB)
+    assert (host.nodes, host.edges, host.labels) == (281_903, 2_312_497, None)
+    graph = upload(host, **device_options)
     strong = connected_components(graph, connection="strong")
     assert strong.count == 29_914 and strong.sizes().max() == len(strong.members(strong.largest())) == 150_532
     assert connected_components(graph).count == 365

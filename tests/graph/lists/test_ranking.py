@@ -70,7 +70,7 @@ def of_kind(kind, size, lists):
 
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
 def test_every_method_ranks_and_sums_up(method, options, device_options):
-    for seed in range(40):
+    for seed in range(20):
         successors, values = random_lists(seed)
         ranks, sums = followed(successors, values)
         found = rank(successors, values=values, method=method, **options, **device_options)
@@ -79,11 +79,10 @@ def test_every_method_ranks_and_sums_up(method, options, device_options):
         assert np.array_equal(rank(successors, method=method, **options, **device_options), ranks), seed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ordered", "ordered-unbalanced", "random-balanced", "random"])
 @pytest.mark.parametrize(("method", "options"), METHODS[:6], ids=IDS[:6])
 def test_ranks_of_larger_lists_of_every_kind(method, options, kind, device_options):
-    size = 60_000 if options else 300_000
+    size = 60_000
     for lists in (1, 1000):
         successors, ranks = of_kind(kind, size, lists)
         assert np.array_equal(rank(successors, method=method, **options, **device_options), ranks)
@@ -96,9 +95,8 @@ def test_sequential_ranking_agrees_with_plain_python():
         assert all(np.array_equal(*pair) for pair in zip(found, followed(successors, values), strict=True))
 
 
-@pytest.mark.slow
 def test_ranks_of_thousands_of_lists(device_options):
-    for seed in range(1500):
+    for seed in range(500):
         successors, _ = random_lists(seed, size=1 + seed % 97)
         method, options = METHODS[1 + seed % (len(METHODS) - 1)]
         assert np.array_equal(rank(successors, method=method, **options, **device_options), followed(successors)[0])

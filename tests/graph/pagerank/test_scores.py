@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import networkx
 import numpy as np
@@ -29,30 +31,36 @@ def with_whole_weights(graph: CsrGraph) -> CsrGraph:
 SPARSE = {name: method for name, method in ALL.items() if not method.matrices}
 
 
+@cache
+def case(seed: int) -> tuple[CsrGraph, int, dict[str, Any], tuple[list[int], int]]:
+    """A graph, a number of iterations, options, and the scores with the last change."""
+    graph, random = random_graph(seed), np.random.default_rng(seed)
+    options = {"alpha": float(random.choice([0, 0.15, 0.85, 1])), "precision": ("fixed", "float32")[seed % 2]}
+    if seed % 3 == 0:
+        options["rule"] = "report"
+    else:
+        graph = with_whole_weights(graph)
+        options["weighted"] = seed % 3 == 1
+        for number, name in enumerate(("personalization", "nstart", "dangling")):
+            if seed >> number & 1:
+                options[name] = random.integers(0, 9, graph.nodes) + (np.arange(graph.nodes) == 0)
+    iterations = 1 + seed % 5
+    expected, changes = fixed_point_scores(graph, iterations, **options)
+    return graph, iterations, options, (expected, changes[-1])
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_all_bits_are_as_documented(method, device):
     for seed in range(24):
-        graph, random = random_graph(seed), np.random.default_rng(seed)
-        options = {"alpha": float(random.choice([0, 0.15, 0.85, 1])), "precision": ("fixed", "float32")[seed % 2]}
-        if seed % 3 == 0:
-            options["rule"] = "report"
-        else:
-            graph = with_whole_weights(graph)
-            options["weighted"] = seed % 3 == 1
-            for number, name in enumerate(("personalization", "nstart", "dangling")):
-                if seed >> number & 1:
-                    options[name] = random.integers(0, 9, graph.nodes) + (np.arange(graph.nodes) == 0)
-        iterations = 1 + seed % 5
-        expected, changes = fixed_point_scores(graph, iterations, **options)
-        found, change = units(method, graph, device, iterations, **options)
-        assert found == expected, seed
-        assert change == changes[-1], seed
+        graph, iterations, options, expected = case(seed)
+        assert units(method, graph, device, iterations, **options) == expected, seed
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_long_rows_and_64_bit_offsets(method, device):
+@cache
+def long_rows() -> tuple[CsrGraph, CsrGraph, list[tuple[list[int], int]]]:
+    """A graph with long rows, the same with 64-bit offsets, and the scores without weights and with them."""
     random = np.random.default_rng(3)
-    nodes, edges = 5000, 40_000
+    nodes, edges = 4500, 20_000  # more than one tile
     ends = random.integers(0, nodes, (2, edges))
     ends[1, :9000] = 7
     ends[1, 9000:11_000] = nodes - 1
@@ -60,10 +68,16 @@ def test_long_rows_and_64_bit_offsets(method, device):
     ends[0, :3000] = 11
     graph = CsrGraph.from_edges(*ends, random.integers(0, 4, edges), nodes)
     wide = unchecked_graph(graph.offsets.astype(np.int64), graph.targets, graph.weights)
+    expected = [fixed_point_scores(graph, 3, weighted=weighted) for weighted in (False, True)]
+    return graph, wide, [(scores, changes[-1]) for scores, changes in expected]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_long_rows_and_64_bit_offsets(method, device):
+    graph, wide, expected = long_rows()
     for weighted in (False, True):
-        expected, changes = fixed_point_scores(graph, 3, weighted=weighted)
         for given_graph in (graph, wide):
-            assert units(method, given_graph, device, 3, weighted=weighted) == (expected, changes[-1])
+            assert units(method, given_graph, device, 3, weighted=weighted) == expected[weighted]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -88,7 +88,7 @@ def random_graph(seed: int) -> CsrGraph:
 @pytest.mark.parametrize("balance", BALANCES)
 def test_distances_and_parents_on_random_graphs(balance, device):
     options = OPTIONS.get(balance, {})
-    for seed in range(150):
+    for seed in range(45):
         graph = random_graph(seed)
         random = np.random.default_rng(seed)
         sources = random.integers(0, graph.nodes, 1 + seed % 3).tolist()
@@ -156,7 +156,7 @@ def test_the_transposed_graph_is_made_when_it_has_paid(device):
 def test_near_far_with_every_delta(one_launch, delta, device):
     for seed, kind in enumerate((np.int32, np.int64, np.float64)):
         random = np.random.default_rng(seed)
-        nodes, edges = 4000, 50_000
+        nodes, edges = 3000, 20_000
         ends = random.integers(0, nodes, (2, edges))
         ends[0, : edges // 2] = 7
         weights = random.integers(0, 101, edges).astype(kind) * (2**40 if kind == np.int64 else 1)
@@ -175,7 +175,7 @@ def test_near_far_with_every_delta(one_launch, delta, device):
     threads=st.sampled_from([1, 3]),
     real=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_distances_on_arbitrary_small_graphs(ends, source, threads, real):
     nodes, edges = ends
     table = np.array(edges, np.int64).reshape(-1, 3)
@@ -218,17 +218,17 @@ def test_parents_on_cycles_of_length_zero(device):
 
 
 def test_distances_on_a_star(device):
-    """A node with 200,000 edges: more than a team takes at once, both ways."""
-    leaves = np.arange(1, 200_001)
+    """A node with 60,000 edges: more than a team takes at once, both ways."""
+    leaves = np.arange(1, 60_001)
     hub = np.zeros_like(leaves)
     ends = np.concatenate([hub, leaves]), np.concatenate([leaves, hub])
     graph = DeviceGraph.upload(CsrGraph.from_edges(*ends, np.concatenate([leaves, leaves])), device)
     for source in (0, 5):
         levels, paths = bfs(graph, source, parents=True), sssp(graph, source, parents=True)
-        expected = np.full(200_001, 1 if source == 0 else 2, np.int32)
+        expected = np.full(60_001, 1 if source == 0 else 2, np.int32)
         expected[0], expected[source] = (1, 0) if source else (0, 0)
         np.testing.assert_array_equal(levels.distances, expected)
-        lengths = np.arange(200_001) + source
+        lengths = np.arange(60_001) + source
         lengths[[0, source]] = source, 0
         np.testing.assert_array_equal(paths.distances, lengths)
         for found in (levels, paths):

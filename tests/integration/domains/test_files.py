@@ -274,7 +274,8 @@ def test_files_of_gis_programs(tmp_path, suffix, monkeypatch, capsys):
     assert main(["refine", path.name, "--attribute", "soil", "--area", "fine"]) == 0
     assert "longitude and latitude" in capsys.readouterr().err
     with pytest.raises(FileError, match="feature 0: the property 'name' "):
-        domains.from_file(path, attribute="name")
+        domains.from_file(path, area="name")
+    assert domains.from_file(path, attribute="name").names["regions"] == {1: "x", 2: "y"}
     with pytest.raises(FileError, match="'rock'"):
         domains.from_file(path, attribute="rock")
     if suffix == ".gpkg":

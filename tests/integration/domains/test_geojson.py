@@ -184,7 +184,7 @@ def test_properties_give_regions_and_markers():
     with pytest.raises(InvalidMeshError, match=r"'rock'.*edge, finest, name, soil"):
         domains.from_geojson(form, attribute="rock")
     with pytest.raises(InvalidMeshError, match="feature 0: the property 'name' "):
-        domains.from_geojson(form, attribute="name")
+        domains.from_geojson(form, area="name")
     with pytest.raises(InvalidMeshError, match="feature 0: the property 'finest' "):
         domains.from_geojson(form, marker="finest")
 

@@ -183,11 +183,11 @@ def test_gmsh_files_hold_named_groups_of_whole_entities(tmp_path: Path) -> None:
     found = meshio.read(tmp_path / "a.msh")
     assert found.cells_dict["line"].tolist() == [[0, 2], [0, 1], [1, 2], [0, 3], [2, 3]]
     physical, geometrical = found.cell_data_dict["gmsh:physical"], found.cell_data_dict["gmsh:geometrical"]
-    # A tag is positive, but that of an inner segment without a marker; 1 was free for -4 only after 1 and 6 were taken.
-    assert physical["triangle"].tolist() == [1, 2]
-    assert physical["line"].tolist() == [0, 2, 6, 1, 1]
+    # A tag is positive, but that of an inner segment without a marker; 3 and 4 are the first that are free.
+    assert physical["triangle"].tolist() == [3, 2]
+    assert physical["line"].tolist() == [0, 4, 6, 1, 1]
     assert {name: tuple(value) for name, value in found.field_data.items()} == {
-        "region_0": (1, 2), "region_2": (2, 2), "boundary_-4": (2, 1), "boundary_1": (1, 1), "boundary_6": (6, 1),
+        "region_0": (3, 2), "region_2": (2, 2), "boundary_-4": (4, 1), "boundary_1": (1, 1), "boundary_6": (6, 1),
     }  # fmt: skip
     for kind, tags in physical.items():
         pairs = set(zip(tags.tolist(), geometrical[kind].tolist(), strict=True))
@@ -196,18 +196,19 @@ def test_gmsh_files_hold_named_groups_of_whole_entities(tmp_path: Path) -> None:
     bare = Mesh(mesh.vertices, mesh.triangles)
     write(tmp_path / "b.msh", bare)
     found = meshio.read(tmp_path / "b.msh")
-    assert found.cell_data_dict["gmsh:physical"]["triangle"].tolist() == [1, 1], "readers drop what is in no group"
+    assert found.cell_data_dict["gmsh:physical"]["triangle"].tolist() == [2, 2], "readers drop what is in no group"
     assert set(found.field_data) == {"region_0", "boundary_1"}
 
 
-def test_field_data_of_other_programs_leaves_tags_unchanged(tmp_path: Path) -> None:
+def test_names_of_other_programs_are_names(tmp_path: Path) -> None:
     points, triangles = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.array([[0, 1, 2]])
-    names = {"region_5": np.array([3, 2]), "steel": np.array([3, 2]), "boundary_0": np.array([4, 2])}
+    names = {"steel": np.array([3, 2]), "unused": np.array([4, 2]), "inlet": np.array([3, 1])}
     tags = {"gmsh:physical": [np.array([3], np.int32)], "gmsh:geometrical": [np.array([1], np.int32)]}
     found = meshio.Mesh(points, [("triangle", triangles)], cell_data=tags, field_data=names)
     meshio.write(tmp_path / "a.msh", found, file_format="gmsh22")
     mesh = mesh_of(tmp_path / "a.msh")
     assert mesh.triangle_attributes is not None and mesh.triangle_attributes.tolist() == [[3]]
+    assert mesh.names == {"regions": {3: "steel"}, "markers": {}}
 
 
 def test_markers_of_su2_files_are_read(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from static_graph.engine.loop import STRATEGIES
@@ -52,6 +54,7 @@ def reference(graph: CsrGraph, sources: list[int], weighted: bool) -> np.ndarray
     return distances if real else np.where(distances == unreached, -1, distances)
 
 
+@cache
 def random_graph(seed: int) -> CsrGraph:
     """A random graph with self loops, multiple edges and unreachable nodes; a hub may have many of its edges."""
     random = np.random.default_rng(seed)

@@ -39,7 +39,7 @@ def generation():
 
 def components(device):
     """Yields (case, digest) for every method, on graphs with and without a transposed graph."""
-    for name, graph in graphs():
+    for name, graph in graphs()[::4]:
         uploaded = DeviceGraph.upload(graph, device)
         for connection in ("weak", "strong", "weak"):
             for method in METHODS[connection]:
@@ -52,7 +52,7 @@ def components(device):
 
 def condensations(device):
     """Yields (case, digest) for graphs of components, and for levels of their nodes."""
-    for name, graph in graphs():
+    for name, graph in graphs()[::4]:
         acyclic, _ = condensation(DeviceGraph.upload(graph, device))
         yield ["condensation", name], digest(acyclic.offsets, acyclic.targets, levels_above_sinks(acyclic))
 

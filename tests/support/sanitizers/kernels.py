@@ -36,6 +36,7 @@ from dmr.refinement.run import RunSettings
 from dmr.refinement.state.records import POINT
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
+from scripts.sanitize import meshes as sanitized
 from tests.support.digests import digest
 from tests.support.sanitizers import graph_kernels
 from tests.support.sanitizers.frontiers import frontiers
@@ -172,6 +173,12 @@ def predicates(device):
             yield [kernel, exact, end], digest(signs.download())
 
 
+def locations(device):
+    """Yields (case, digest) for point location and interpolation."""
+    for name, run in sanitized.locations(device):
+        yield ["locations", name], run()
+
+
 def statistics(folder):
     """Yields (case, digest) for the statistics of every mesh, the summary and the full ones."""
     for path in sorted(folder.glob("*.npz")):
@@ -209,6 +216,7 @@ def main(folder, library="", every=""):
         empty_interiors(),
         device_launches(device, meshes),
         statistics(meshes),
+        locations(device),
         traversals(device),
         pageranks(device),
         frontiers(device),

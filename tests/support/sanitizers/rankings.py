@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 
 from static_graph import euler_tour, find_roots, generate_list, generate_tree, rank
@@ -29,15 +31,15 @@ METHODS = (
 def rankings(threads):
     """Yields (case, digest) for every method and for trees; for invalid lists, (case, error message)."""
     options = {"device": "cpu", "threads": threads}
-    for kind in KINDS:
-        for size, lists in ((1, 1), (257, 257), (2047, 3), (5000, 1), (5000, 2000)):
-            successors = generate_list(kind, size, lists=lists, interval=8, **options)
-            for method, more in METHODS:
-                found = rank(successors, values=np.arange(size) - 7, method=method, **more, **options)
-                yield ["lists", kind, size, lists, method, *more.values()], digest(*found)
-    cycle = generate_list("random", 3000, **options)
-    cycle[np.flatnonzero(cycle < 0)[0]] = cycle[7]
-    broken = np.where(np.arange(3000) == 7, -1, cycle)
+    sizes = ((1, 1), (257, 257), (2047, 3), (5000, 1), (5000, 2000))
+    for kind, (size, lists) in zip(cycle(KINDS), sizes, strict=False):
+        successors = generate_list(kind, size, lists=lists, interval=8, **options)
+        for method, more in METHODS:
+            found = rank(successors, values=np.arange(size) - 7, method=method, **more, **options)
+            yield ["lists", kind, size, lists, method, *more.values()], digest(*found)
+    ring = generate_list("random", 3000, **options)
+    ring[np.flatnonzero(ring < 0)[0]] = ring[7]
+    broken = np.where(np.arange(3000) == 7, -1, ring)
     for method, more in METHODS:
         try:
             rank(broken, method=method, **more, **options)

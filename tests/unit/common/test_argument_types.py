@@ -53,7 +53,8 @@ def test_wrong_types_instead_of_a_mesh_are_refused_with_the_remedy(door, refinem
     assert said(call, refinement).endswith("not a Refinement: pass its .mesh")
     for name in ("x.ele", Path("x.ele")):
         assert said(call, name).endswith("not the name of a file ('x.ele'): dmr.read it first")
-    assert "not an array: make one by dmr.Mesh(vertices, triangles)" in said(call, np.zeros((3, 2)))
+    if door not in ("refine", "input"):  # these take points
+        assert "not an array: make one by dmr.Mesh(vertices, triangles)" in said(call, np.zeros((3, 2)))
     assert "not a Mesh from meshio: convert it with dmr.io.from_meshio" in said(call, meshio.Mesh(np.zeros((1, 3)), []))
     assert said(call, 7).endswith("not an int")
     assert list(tmp_path.iterdir()) == []
@@ -75,7 +76,7 @@ def test_objects_that_are_no_path_are_refused():
     assert said(dmr.read, None) == "path must be the name of a file, not None"
 
 
-@pytest.mark.parametrize("outline", [MESH, "domain.poly", [[0, 0], [1, 0], [1, 1]]])
-def test_only_a_graph_is_triangulated(outline):
-    with pytest.raises(KindError, match="pslg must be a Pslg, not "):
-        dmr.triangulate(outline)
+@pytest.mark.parametrize("domain", [MESH, "domain.poly", None, 7, object()])
+def test_only_a_domain_is_triangulated(domain):
+    with pytest.raises(KindError, match="domain must be a Pslg, not "):
+        dmr.triangulate(domain)

@@ -1,7 +1,9 @@
 #include "segments.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
+#include <tuple>
 
 #include "intersection.hpp"
 
@@ -28,8 +30,9 @@ int round_of(int32 segment) { return -__builtin_clz(uint32(segment) * 2654435769
 
 } // namespace
 
-Segments::Segments(Plane &plane, std::vector<Segment> segments)
-    : plane_(plane), segments_(std::move(segments)), face_at_(plane.points.size()), bent_(segments_.size()) {
+Segments::Segments(Plane &plane, std::vector<Segment> segments, int32 points)
+    : plane_(plane), segments_(std::move(segments)), first_number_(points), face_at_(plane.points.size()),
+      bent_(segments_.size()) {
     plane_.segment_at.assign(4 * plane_.faces.size(), NOTHING);
     for (size_t face = 0; face < plane_.faces.size(); ++face)
         for (int32 vertex : plane_.faces[face].vertex)
@@ -54,8 +57,10 @@ void Segments::insert_all() {
         waiting_.pop_back();
         insert(piece);
     }
-    if (std::find(bent_.begin(), bent_.end(), true) != bent_.end())
+    if (std::find(bent_.begin(), bent_.end(), true) != bent_.end()) {
+        number_crossings();
         restore_delaunay();
+    }
 }
 
 bool Segments::is_on_segment(int32 vertex) const {
@@ -302,7 +307,8 @@ size_t Segments::best_corner(const Chain &chain, size_t begin, size_t end) const
     for (size_t i = begin + 1; i < end; ++i) {
         const int32 v = chain.vertices[i];
         if (v != from && v != to && v != best &&
-            (best == NOTHING || incircle(points[from], points[to], points[best], points[v]) > 0))
+            (best == NOTHING || incircle_untied(plane_.numbered(from), plane_.numbered(to), plane_.numbered(best),
+                                                plane_.numbered(v)) > 0))
             best = v;
     }
     for (size_t i = begin + 1; i < end; ++i)
@@ -460,7 +466,7 @@ void Segments::resolve(const Piece &piece, HalfEdge barrier) {
     if (splits_barrier)
         plane_.segment_at[barrier] = plane_.segment_at[plane_.twin(barrier)] = NOTHING;
     if (met == NOTHING)
-        conflicts.back().vertex = met = insert_vertex(p, face_of(barrier));
+        conflicts.back().vertex = met = insert_vertex(p, face_of(barrier), {low, high});
     if (splits_piece)
         route(piece, met);
     else
@@ -470,7 +476,7 @@ void Segments::resolve(const Piece &piece, HalfEdge barrier) {
 }
 
 // Inserts a point, and makes all edges around it Delaunay again; returns the vertex, or an existing one at the point.
-int32 Segments::insert_vertex(Point p, int32 near) {
+int32 Segments::insert_vertex(Point p, int32 near, Crossed crossed) {
     const int32 face = plane_.locate(near, p);
     HalfEdge on = NOTHING;
     if (!plane_.is_ghost(face))
@@ -483,12 +489,28 @@ int32 Segments::insert_vertex(Point p, int32 near) {
         }
     const int32 vertex = int32(plane_.points.size());
     plane_.points.push_back(p);
+    plane_.number.push_back(inserted_.empty() ? first_number_ : plane_.number.back() + 1);
+    inserted_.push_back(crossed);
     face_at_.push_back(face);
     if (on == NOTHING)
         split_face(face, vertex);
     else
         split_edge(on, vertex);
     return vertex;
+}
+
+// Numbers the new vertices by the segments that cross there, whatever order they were inserted in.
+void Segments::number_crossings() {
+    const int32 first = int32(plane_.points.size() - inserted_.size());
+    std::vector<int32> order(inserted_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int32 i, int32 j) {
+        const Crossed &one = inserted_[i], &other = inserted_[j];
+        const Point p = plane_.points[first + i], q = plane_.points[first + j];
+        return std::tie(one.low, one.high, p.x, p.y) < std::tie(other.low, other.high, q.x, q.y);
+    });
+    for (size_t place = 0; place < order.size(); ++place)
+        plane_.number[first + order[place]] = first_number_ + int32(place);
 }
 
 // (a, b, c) becomes (v, b, c), (v, c, a), (v, a, b).
@@ -554,7 +576,7 @@ void Segments::legalise(std::vector<HalfEdge> suspects) {
         suspects.pop_back();
         const int32 apex = plane_.apex(h);
         if (plane_.segment_at[h] != NOTHING || apex == GHOST ||
-            !plane_.in_conflict(face_of(plane_.twin(h)), plane_.points[apex]))
+            !plane_.in_conflict(face_of(plane_.twin(h)), plane_.numbered(apex)))
             continue;
         const int32 face = face_of(h), other = face_of(plane_.twin(h));
         flip(h);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "delaunay.hpp"
+#include "numbering.hpp"
 #include "segments.hpp"
 
 using namespace triangulation;
@@ -31,9 +32,8 @@ struct Result {
     Delaunay delaunay;
     std::unique_ptr<Segments> segments;
     std::vector<int32>
-        label;           // by face: the part of the plane, divided by the segments, that contains it, or BEYOND_HULL
-    int32 triangles = 0; // faces that are not ghosts
-    std::vector<int32> triangle;      // by face: its number among these, or NOTHING
+        label; // by face: the part of the plane, divided by the segments, that contains it, or BEYOND_HULL
+    Numbering numbering;
     std::vector<SegmentPiece> pieces; // sorted by segment, and along each segment
     int32 given = 0;                  // vertices before segments were inserted
     int32 tangled[2] = {NOTHING, NOTHING};
@@ -52,12 +52,9 @@ struct Result {
         for (int32 face = 0; face < count; ++face)
             if (label[face] == NOTHING)
                 flood_from(face, labels++, hull_is_closed);
-        triangle.assign(count, NOTHING);
         for (int32 face = 0; face < count; ++face)
             if (plane.is_ghost(face))
                 label[face] = BEYOND_HULL;
-            else
-                triangle[face] = triangles++;
     }
 
     void flood_from(int32 start, int32 number, bool hull_is_closed) {
@@ -149,16 +146,7 @@ struct Result {
                              [](const SegmentPiece &a, const SegmentPiece &b) { return a.along < b.along; });
     }
 
-    // A half-edge by the number of its triangle; NOTHING beyond the hull.
-    int32 side(HalfEdge h) const {
-        const int32 number = triangle[face_of(h)];
-        return number == NOTHING ? NOTHING : half_edge(number, edge_of(h));
-    }
-
-    // The user's number of a vertex: new ones come after the user's points.
-    int32 number(int32 vertex) const {
-        return vertex < given ? delaunay.point_of[vertex] : int32(delaunay.vertex_of.size()) + (vertex - given);
-    }
+    int32 number(int32 vertex) const { return delaunay.plane.number[vertex]; }
 };
 
 } // namespace
@@ -177,10 +165,11 @@ Status triangulate(Result *result, const float64 *points, int32 n, const int32 *
         for (int32 i = 0; i < s; ++i)
             segments[i] = {result->delaunay.vertex_of[ends[2 * i]], result->delaunay.vertex_of[ends[2 * i + 1]],
                            markers[i]};
-        result->segments = std::make_unique<Segments>(plane, std::move(segments));
+        result->segments = std::make_unique<Segments>(plane, std::move(segments), n);
         result->segments->insert_all();
         result->flood(hull_is_closed);
         result->list_pieces();
+        result->numbering = number_faces(result->delaunay);
         return DONE;
     } catch (const Tangled &tangled) {
         result->tangled[0] = tangled.first;
@@ -214,11 +203,11 @@ extern "C" void dmr_triangulation_free(void *handle) { delete static_cast<Result
 extern "C" void dmr_triangulation_counts(const void *handle, int32 *counts) {
     const Result &result = *static_cast<const Result *>(handle);
     const Plane &plane = result.delaunay.plane;
-    counts[0] = result.triangles;
+    counts[0] = int32(result.numbering.faces.size());
     counts[1] = int32(result.pieces.size());
     counts[2] = int32(plane.points.size()) - result.given;
     counts[3] = int32(result.segments->conflicts.size());
-    counts[4] = int32(plane.faces.size()) - result.triangles;
+    counts[4] = int32(plane.faces.size()) - counts[0];
 }
 
 // The two segments that cross repeatedly, if the status is TANGLED.
@@ -238,24 +227,28 @@ extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int
     const Plane &plane = result.delaunay.plane;
     for (const SegmentPiece &piece : result.pieces)
         for (int32 number : {result.number(piece.from), result.number(piece.to), piece.segment, piece.left, piece.right,
-                             result.side(piece.left_side), result.side(piece.right_side)})
+                             result.numbering.half_edge(piece.left_side), result.numbering.half_edge(piece.right_side)})
             *pieces++ = number;
-    for (int32 face = 0; face < int32(plane.faces.size()); ++face) {
-        if (plane.is_ghost(face)) {
-            for (int k = 0; k < 3; ++k)
-                if (plane.faces[face].vertex[k] == GHOST)
-                    *hull++ = result.number(plane.faces[face].vertex[next_corner(k)]);
-            continue;
+    constexpr size_t FAR = 16;
+    const std::vector<HalfEdge> &ordered = result.numbering.faces;
+    for (size_t i = 0; i < ordered.size(); ++i) {
+        if (i + FAR < ordered.size())
+            prefetch(&plane.faces[face_of(ordered[i + FAR])]);
+        const int32 face = face_of(ordered[i]);
+        for (int turn = 0, k = edge_of(ordered[i]); turn < 3; ++turn, k = next_corner(k)) {
+            *corners++ = result.number(plane.faces[face].vertex[k]);
+            *neighbours++ = result.numbering.triangle(face_of(plane.faces[face].twin[k]));
         }
-        for (int32 vertex : plane.faces[face].vertex)
-            *corners++ = result.number(vertex);
-        for (const HalfEdge twin : plane.faces[face].twin)
-            *neighbours++ = result.triangle[face_of(twin)];
         *labels++ = result.label[face];
     }
+    for (const Face &face : plane.faces)
+        for (int k = 0; k < 3; ++k)
+            if (face.vertex[k] == GHOST)
+                *hull++ = result.number(face.vertex[next_corner(k)]);
     for (size_t vertex = result.given; vertex < plane.points.size(); ++vertex) {
-        *places++ = plane.points[vertex].x;
-        *places++ = plane.points[vertex].y;
+        float64 *place = places + 2 * (result.number(int32(vertex)) - int32(result.delaunay.vertex_of.size()));
+        place[0] = plane.points[vertex].x;
+        place[1] = plane.points[vertex].y;
     }
     for (const Found &found : result.segments->conflicts) {
         *conflicts++ = found.kind;

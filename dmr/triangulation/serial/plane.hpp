@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "geometry/predicates.cuh"
+#include "geometry/ties.cuh"
 #include "mesh/triangles.cuh"
 
 namespace triangulation {
@@ -43,6 +43,7 @@ INLINE bool strictly_between(Point a, Point b, Point p) {
 class Plane {
   public:
     std::vector<Point> points;
+    std::vector<int32> number; // by vertex: the lowest of the points there, in the user's numbers; breaks ties
     std::vector<Face> faces;
     std::vector<int32> segment_at; // by half-edge, once there are segments: the segment that contains it, or NOTHING
 
@@ -66,16 +67,20 @@ class Plane {
 
     int side(int32 u, int32 v, Point p) const { return orient2d(points[u], points[v], p); }
 
+    Numbered numbered(int32 vertex) const { return {points[vertex], number[vertex]}; }
+
     // Whether a face must be removed when p is inserted.
-    bool in_conflict(int32 face, Point p) const {
+    bool in_conflict(int32 face, Numbered p) const {
         const Face &f = faces[face];
         for (int k = 0; k < 3; ++k)
             if (f.vertex[k] == GHOST) {
                 const Point u = points[f.vertex[next_corner(k)]], v = points[f.vertex[previous_corner(k)]];
-                const int sign = orient2d(u, v, p);
-                return sign > 0 || (sign == 0 && strictly_between(u, v, p));
+                const int sign = orient2d(u, v, p.at);
+                return sign > 0 || (sign == 0 && strictly_between(u, v, p.at));
             }
-        return incircle(points[f.vertex[0]], points[f.vertex[1]], points[f.vertex[2]], p) > 0;
+        const int sign = incircle(points[f.vertex[0]], points[f.vertex[1]], points[f.vertex[2]], p.at);
+        return sign > 0 ||
+               (sign == 0 && broken_tie(numbered(f.vertex[0]), numbered(f.vertex[1]), numbered(f.vertex[2]), p) > 0);
     }
 
     // Returns the face that contains p, its edges included; a ghost if p lies beyond the hull. Starts at a triangle.

@@ -42,7 +42,8 @@ struct Tangled {
 
 class Segments {
   public:
-    Segments(Plane &plane, std::vector<Segment> segments);
+    // `points`: how many the user has given; the vertices at crossings are numbered from there.
+    Segments(Plane &plane, std::vector<Segment> segments, int32 points);
 
     // Inserts all segments. Throws `Tangled`, and std::logic_error if the triangulation is broken.
     void insert_all();
@@ -55,6 +56,10 @@ class Segments {
     std::vector<Found> conflicts;
 
   private:
+    // The segments that cross at a new vertex.
+    struct Crossed {
+        int32 low, high;
+    };
     struct Piece {
         int32 from, to, segment;
     };
@@ -90,7 +95,8 @@ class Segments {
     void link_chain(const Chain &chain);
     size_t best_corner(const Chain &chain, size_t begin, size_t end) const;
     bool opens_to(const Chain &chain, size_t corner, Point p) const;
-    int32 insert_vertex(Point p, int32 near);
+    int32 insert_vertex(Point p, int32 near, Crossed crossed);
+    void number_crossings();
     void split_face(int32 face, int32 vertex);
     void split_edge(HalfEdge h, int32 vertex);
     void restore_delaunay();
@@ -110,6 +116,8 @@ class Segments {
 
     Plane &plane_;
     std::vector<Segment> segments_;
+    int32 first_number_;                           // of new vertices
+    std::vector<Crossed> inserted_;                // by new vertex
     std::vector<int32> face_at_;                   // by vertex: one of its faces
     std::vector<Piece> waiting_;                   // a stack of pieces to insert
     std::vector<bool> bent_;                       // by segment: whether its vertices may lie beside it

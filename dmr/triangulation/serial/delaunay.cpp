@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "geometry/curve.cuh"
-
 namespace triangulation {
 
 namespace {
@@ -16,15 +14,10 @@ namespace {
 
 constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all rounds before it
 constexpr uint32 LAST_ROUND = 8;
-constexpr int COARSE = 14, FINE = 30;     // levels of the curve
-constexpr int32 POINTS_AT_ONCE = 1 << 14; // points between two stop points
+constexpr int FINE = 30;                  // levels of the curve within a cell of the coarse one
+constexpr int32 POINTS_AT_ONCE = 1 << 10; // points between two stop points
 
-struct Place {
-    uint32 key; // round, then the position along the coarse curve
-    int32 point;
-};
-
-// A bijective mixer: pseudo-random bits from the point's number.
+// A bijective mixer.
 uint64 mixed(uint64 x) {
     x ^= x >> 33;
     x *= 0xff51afd7ed558ccdull;
@@ -33,8 +26,10 @@ uint64 mixed(uint64 x) {
     return x ^ x >> 33;
 }
 
-uint32 round_of(uint64 point) {
-    uint64 bits = mixed(point + 1);
+// The round of a point, pseudo-random bits from its coordinates: equal points are in the same round, so that the one
+// with the lowest number comes first. (x + 0.0 is x, or 0.0 for -0.0.)
+uint32 round_of(Point p) {
+    uint64 bits = mixed(mixed(bits_of(p.x + 0.0)) + bits_of(p.y + 0.0));
     uint32 round = LAST_ROUND;
     while (round > 0 && (bits & ((1u << ROUND_BITS) - 1)) == 0) {
         bits >>= ROUND_BITS;
@@ -43,61 +38,34 @@ uint32 round_of(uint64 point) {
     return round;
 }
 
-// Sorts by key, 11 bits at a time; equal keys stay in order.
-void sort_places(std::vector<Place> &places) {
-    std::vector<Place> other(places.size());
-    for (int shift : {0, 11, 22}) {
-        size_t starts[2049] = {0};
-        for (const Place &place : places)
-            ++starts[(place.key >> shift & 2047) + 1];
-        for (int digit = 0; digit < 2048; ++digit)
-            starts[digit + 1] += starts[digit];
-        host::stop_point();
-        for (const Place &place : places)
-            other[starts[place.key >> shift & 2047]++] = place;
-        places.swap(other);
-        host::stop_point();
-    }
-}
-
-std::vector<int32> insertion_order(const Point *points, int32 count) {
-    Point low = points[0], high = points[0];
-    for (int32 i = 1; i < count; ++i) {
-        low = {std::min(low.x, points[i].x), std::min(low.y, points[i].y)};
-        high = {std::max(high.x, points[i].x), std::max(high.y, points[i].y)};
-    }
-    const float64 extent = std::max(high.x - low.x, high.y - low.y);
-    const auto position = [&](int32 i, int levels) {
-        const float64 scale = extent > 0 ? float64(1 << levels) / extent : 0.0;
-        return hilbert_index<uint64>(curve_cell(points[i].x, low.x, scale, levels),
-                                     curve_cell(points[i].y, low.y, scale, levels), levels);
-    };
-    std::vector<Place> places(count);
-    for (int32 i = 0; i < count; ++i) {
-        if (i % POINTS_AT_ONCE == 0)
-            host::stop_point();
-        places[i] = {round_of(uint64(i)) << 2 * COARSE | uint32(position(i, COARSE)), i};
-    }
-    sort_places(places);
-    // Where several points share a cell of the coarse curve, they are sorted along a finer one, so that nested clusters
-    // are in order, too.
+// The places of points along the curve, in the order of insertion.
+std::vector<int32> insertion_order(const std::vector<Place> &along, const CurveSquare &square, const Point *points) {
+    std::vector<uint8> round(along.size()); // by point
+    size_t starts[LAST_ROUND + 2] = {0};
+    for (size_t point = 0; point < along.size(); ++point)
+        ++starts[(round[point] = uint8(round_of(points[point]))) + 1];
+    for (uint32 r = 0; r < LAST_ROUND; ++r)
+        starts[r + 1] += starts[r];
+    host::stop_point();
+    std::vector<int32> order(along.size());
+    for (size_t i = 0; i < along.size(); ++i)
+        order[starts[round[along[i].point]]++] = int32(i);
+    // Where several points share a cell of the curve, they are sorted along a finer one, so that nested clusters are in
+    // order, too.
     std::vector<std::pair<uint64, int32>> crowd;
-    for (size_t first = 0, end = 0; first < places.size(); first = end) {
-        for (end = first + 1; end < places.size() && places[end].key == places[first].key;)
+    for (size_t first = 0, end = 0; first < order.size(); first = end) {
+        for (end = first + 1; end < order.size() && along[order[end]].key == along[order[first]].key;)
             ++end;
         if (end - first < 3)
             continue;
         host::stop_point();
         crowd.clear();
         for (size_t i = first; i < end; ++i)
-            crowd.push_back({position(places[i].point, FINE), places[i].point});
+            crowd.push_back({curve_position(square, points[along[order[i]].point], FINE), order[i]});
         std::sort(crowd.begin(), crowd.end());
         for (size_t i = first; i < end; ++i)
-            places[i].point = crowd[i - first].second;
+            order[i] = crowd[i - first].second;
     }
-    std::vector<int32> order(count);
-    for (int32 i = 0; i < count; ++i)
-        order[i] = places[i].point;
     return order;
 }
 
@@ -125,7 +93,7 @@ class Builder {
             for (int32 corner : plane_.faces[root].vertex)
                 if (same_place(plane_.points[corner], p))
                     return corner;
-        grow(root, p);
+        grow(root, plane_.numbered(v));
         fill(v);
         return v;
     }
@@ -138,7 +106,7 @@ class Builder {
 
     // Grows the cavity of p: the faces in conflict, found by a walk over a tree that visits the cavity boundary
     // counter-clockwise (see cuda_src/refine/cavity/cavity.cuh).
-    void grow(int32 root, Point p) {
+    void grow(int32 root, Numbered p) {
         members_.assign(1, root);
         rim_.clear();
         pending_.assign({half_edge(root, 2), half_edge(root, 1), half_edge(root, 0)});
@@ -186,46 +154,51 @@ Delaunay delaunay(const Point *points, int32 count) {
     result.vertex_of.assign(count, NOTHING);
     if (count == 0)
         return result;
-    const std::vector<int32> order = insertion_order(points, count);
+    result.square = square_around(points, count);
+    const std::vector<Place> along = curve_order(result.square, points, count);
+    const std::vector<int32> order = insertion_order(along, result.square, points);
+    const auto point_at = [&](int32 place) { return along[order[place]].point; };
     Plane &plane = result.plane;
     // The first three points must span a triangle.
-    const Point a = points[order[0]];
+    const Point a = points[point_at(0)];
     int32 second = 1, third = 1;
-    while (second < count && same_place(points[order[second]], a))
+    while (second < count && same_place(points[point_at(second)], a))
         ++second;
     third = second + 1;
-    while (third < count && orient2d(a, points[order[second]], points[order[third]]) == 0)
+    while (third < count && orient2d(a, points[point_at(second)], points[point_at(third)]) == 0)
         ++third;
     if (third >= count)
         return result;
+    result.rank.reserve(count);
     plane.points.reserve(count);
+    plane.number.reserve(count);
     plane.faces.reserve(2 * size_t(count) + 2);
-    result.point_of.reserve(count);
     Builder builder(plane);
-    const auto add = [&](int32 point) {
+    const auto add = [&](int32 place) {
+        const int32 point = point_at(place);
         plane.points.push_back(points[point]);
-        result.point_of.push_back(point);
+        plane.number.push_back(point);
+        result.rank.push_back(order[place]);
         result.vertex_of[point] = int32(plane.points.size()) - 1;
     };
     for (int32 place : {int32(0), second, third})
-        add(order[place]);
+        add(place);
     builder.start(0, 1, 2);
     constexpr int32 AHEAD = 16; // prefetch distance: in memory, points are in the user's order
     for (int32 place = 1; place < count; ++place) {
         if (place == second || place == third)
             continue;
-        if (place % (POINTS_AT_ONCE / 16) == 0)
+        if (place % POINTS_AT_ONCE == 0)
             host::stop_point();
         if (place + AHEAD < count)
-            prefetch(&points[order[place + AHEAD]]);
-        const int32 point = order[place];
-        add(point);
+            prefetch(&points[point_at(place + AHEAD)]);
+        add(place);
         const int32 fresh = int32(plane.points.size()) - 1, vertex = builder.insert(fresh);
-        if (vertex != fresh) { // a duplicate: the first of the equal points in the input represents both
+        if (vertex != fresh) { // a duplicate: the one that is there has a lower number
             plane.points.pop_back();
-            result.point_of.pop_back();
-            result.vertex_of[point] = vertex;
-            result.point_of[vertex] = std::min(result.point_of[vertex], point);
+            plane.number.pop_back();
+            result.rank.pop_back();
+            result.vertex_of[point_at(place)] = vertex;
         }
     }
     return result;

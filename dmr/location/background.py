@@ -1,0 +1,104 @@
+"""Places of points in a mesh as corners and weights, also outside: there, those of the nearest point of the mesh."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dmr.location.box_tree import MODULES, POINT, BoxTree, Frame
+from dmr.memory import Argument, Device, pack
+from dmr.mesh.arguments import check_kind
+from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.types import Float, Int, Mesh
+
+
+class Places(NamedTuple):
+    """Locations of points.
+
+    Attributes:
+        triangles: (n,) int32, the triangle that contains each point; outside the mesh, that of the nearest boundary
+            edge.
+        corners: (n, 3) int32 vertices, and weights: (n, 3) float64, not negative, with sum 1: the point (or the nearest
+            point of the mesh) is the weighted sum of the vertices.
+    """
+
+    triangles: Int
+    corners: Int
+    weights: Float
+
+
+class DeviceBackground:
+    """A mesh on a device in which each point of the plane has a place. It does not change after its construction.
+
+    Holes, several components, overlaps and flat or clockwise triangles are allowed. A point in several triangles is in
+    the one with the lowest number; of several edges at equal distance, the first counts.
+
+    Args:
+        mesh: a mesh with triangles; device: the device.
+
+    Attributes:
+        modules: GPU modules of the kernels that build it, for `Device.prepare`.
+        arguments: those of `place_of` (cuda_src/locate/background.cuh), for kernels that use it.
+
+    Raises:
+        InvalidMeshError: a coordinate is outside the range in which geometry is exact.
+    """
+
+    modules = (*MODULES, "locate/background")
+
+    def __init__(self, mesh: Mesh, device: Device) -> None:
+        check_kind(mesh, Mesh)
+        check_coordinates(mesh.vertices)
+        frame = Frame.around(mesh.vertices)
+        device.prepare(*self.modules)
+        with device.lock, device.current:
+            vertices, corners = device.array(mesh.vertices, POINT), device.array(mesh.triangles.reshape(-1))
+            triangles = BoxTree(vertices, mesh.triangles, frame)
+            ends, owners = boundary_edges(mesh, triangles.flat.download())
+            boundary = BoxTree(vertices, ends, frame, edges=True)
+            self._kept = {
+                "vertices": vertices,
+                "corners": corners,
+                "ends": device.array(ends.reshape(-1)),
+                "owners": device.array(owners),
+            }
+        self.device = device
+        self._trees = triangles, boundary
+        self.arguments: tuple[Argument, ...] = (
+            triangles.argument,
+            boundary.argument,
+            pack("Background", **self._kept),
+        )
+
+    def places(self, points: Float) -> Places:
+        """Returns the places of points on the host.
+
+        Args:
+            points: (n, 2) float64, finite.
+        """
+        device, n = self.device, len(points)
+        with device.lock, device.current:
+            triangles, corners = device.empty(n, np.int32), device.empty(3 * n, np.int32)
+            weights = device.empty(3 * n, np.float64)
+            given = device.array(points, POINT)
+            device.launch("place_points", n, *self.arguments, given, triangles, corners, weights)
+            return Places(triangles.detach(), corners.detach().reshape(-1, 3), weights.detach().reshape(-1, 3))
+
+
+def boundary_edges(mesh: Mesh, flat: Int) -> tuple[Int, Int]:
+    """Lists the edges with a single triangle, and those of triangles without area, which contain no point.
+
+    Returns:
+        (e, 3) int32: the start, the end and again the end of each edge; (e,) int32, the triangle that it belongs to.
+    """
+    triangles = mesh.triangles
+    edges = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+    owners = np.tile(np.arange(len(triangles), dtype=np.int32), 3)
+    ends = np.sort(edges, axis=1).astype(np.int64)
+    keys = ends[:, 0] * len(mesh.vertices) + ends[:, 1]
+    _, inverse, count = np.unique(keys, return_inverse=True, return_counts=True)
+    chosen = (count[inverse.reshape(-1)] == 1) | flat.astype(bool)[owners]
+    if not chosen.any():  # a closed surface folded flat
+        chosen[:] = True
+    return np.ascontiguousarray(edges[chosen][:, [0, 1, 1]]), owners[chosen]

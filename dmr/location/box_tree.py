@@ -1,0 +1,92 @@
+"""Trees of bounding boxes on a device (cuda_src/locate/box_tree.cuh)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dmr.memory import Device, DeviceArray, Packed, constant, pack, record, sort_pairs
+from dmr.mesh.types import Float, Int
+
+MODULES = ("locate/building", "primitives/scan", "primitives/sorting")  # for `Device.prepare`
+POINT = record("Point")
+BRANCHES = constant("BRANCHES")
+LOW_BITS = constant("LOW_BITS")
+CELLS = 2.0 ** constant("CELL_LEVELS")  # along a side of the grid
+FINEST = 2.0**-18  # the least side of the grid, relative to the coordinates
+LEAST_SIDE = 2.0**-180  # for points that coincide near the origin
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The grid of the boxes around some points: its lower left corner, and the side of a cell."""
+
+    low_x: float
+    low_y: float
+    cell_size: float
+
+    @classmethod
+    def around(cls, points: Float) -> Frame:
+        """Makes the grid for (n, 2) points, n >= 1."""
+        low, high = points.min(axis=0), points.max(axis=0)
+        # A cell must have several units in the last place of every coordinate.
+        side = max(float((high - low).max()), float(np.abs([low, high]).max()) * FINEST)
+        return cls(float(low[0]), float(low[1]), max(side, LEAST_SIDE) / CELLS)
+
+    def scaled(self, cells: float = CELLS) -> tuple[float, float, float]:
+        """Returns the arguments of kernels for a grid of `cells` by `cells`: the corner, and cells per unit length."""
+        return self.low_x, self.low_y, cells / (self.cell_size * CELLS)
+
+
+class BoxTree:
+    """Bounding boxes of triangles, or of edges, in a device's memory. It does not change after its construction.
+
+    Args:
+        points: the vertices, records `Point`, on the device.
+        corners: (k, 3) int32 vertices of each item, k >= 1; those of an edge are its start, its end, and its end again.
+        frame: the grid around the points.
+        edges: whether the items are edges. Triangles without area are left out.
+
+    Attributes:
+        argument: the tree as an argument of kernels.
+        flat: (k,) int32, 1 for items without area.
+    """
+
+    def __init__(self, points: DeviceArray, corners: Int, frame: Frame, *, edges: bool = False) -> None:
+        device, count = points.device, len(corners)
+        given = device.array(corners.reshape(-1))
+        order = _along_curve(device, points, given, count, frame)
+        items = device.empty(3 * count, POINT)
+        self.flat = device.empty(count, np.int32)
+        device.launch("collect_items", count, points, given, order, items, self.flat)
+        sizes = [device.tiles(count, BRANCHES)]
+        while sizes[-1] > 1:
+            sizes.append(device.tiles(sizes[-1], BRANCHES))
+        first = np.cumsum([0, *sizes[:-1]])
+        nodes = device.empty(sum(sizes), record("BoxNode"))
+        flat = None if edges else self.flat
+        device.launch("box_items", sizes[0], items, order, flat, count, *frame.scaled(), nodes)
+        for level in range(1, len(sizes)):
+            below = sizes[level - 1]
+            device.launch("box_nodes", sizes[level], nodes[first[level - 1] :], below, nodes[first[level] :])
+        self._arrays = {"nodes": nodes, "first": device.array(first.astype(np.int32)), "items": items, "numbers": order}
+        self.argument: Packed = pack(
+            "BoxTree",
+            levels=len(sizes),
+            low_x=frame.low_x,
+            low_y=frame.low_y,
+            cells_per_unit=frame.scaled()[2],
+            cell_size=frame.cell_size,
+            **self._arrays,
+        )
+
+
+def _along_curve(device: Device, points: DeviceArray, corners: DeviceArray, count: int, frame: Frame) -> DeviceArray:
+    """Sorts items along a Hilbert curve; returns their order. Keys of 48 bits separate items of any grading."""
+    high, low = device.empty(count, np.uint32), device.empty(count, np.uint32)
+    device.launch("key_items", count, points, corners, *frame.scaled(), high, low)
+    _, by_low = sort_pairs(low, bits=LOW_BITS)
+    ordered = device.empty(count, np.uint32)
+    device.launch("gather_keys", count, high, by_low, ordered)
+    return sort_pairs(ordered, by_low)[1]

@@ -1,0 +1,109 @@
+"""Names of regions and markers: `{"regions": {1: "steel"}, "markers": {10: "inlet"}}`.
+
+A region is a value of triangle attribute 0; a marker is one of segments and vertices.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dmr.common.arguments import shortened
+from dmr.errors import InvalidMeshError
+
+Names = dict[str, dict[int, str]]
+
+REGIONS, MARKERS = "regions", "markers"
+_FORBIDDEN = '"\\'  # the ends of names in Gmsh's files
+# What files call regions and markers without a name.
+_STANDARD = re.compile("(region|boundary)_-?[0-9]+")
+
+
+def no_names() -> Names:
+    """Names of nothing."""
+    return {REGIONS: {}, MARKERS: {}}
+
+
+def checked_names(names: Any) -> Names:
+    """Copies names into a dictionary that has both kinds, with the numbers in ascending order.
+
+    Raises:
+        InvalidMeshError: a kind is unknown, a number is not a whole number of 32 bits, a marker is 0, a name is not
+            printable text, contains a quotation mark or a backslash, or belongs to two numbers of a kind.
+    """
+    if not isinstance(names, Mapping) or not set(names) <= {REGIONS, MARKERS}:
+        raise InvalidMeshError(
+            f'names must be a dictionary such as {{"{REGIONS}": {{1: "steel"}}, "{MARKERS}": {{10: "inlet"}}}}, '
+            f"not {shortened(names)}"
+        )
+    return {kind: _checked_kind(kind, names.get(kind, {})) for kind in (REGIONS, MARKERS)}
+
+
+def merged_names(parts: Iterable[Names]) -> Names:
+    """Unites the names of several graphs.
+
+    Raises:
+        InvalidMeshError: two of them give one number different names, or one name to different numbers.
+    """
+    merged = no_names()
+    for part in parts:
+        for kind, names in part.items():
+            for number, name in names.items():
+                if merged[kind].setdefault(number, name) != name:
+                    raise InvalidMeshError(
+                        f"the parts give {kind[:-1]} {number} two names: {merged[kind][number]!r} and {name!r}"
+                    )
+    return checked_names(merged)
+
+
+def is_name(text: Any) -> bool:
+    """Whether a text can be a name: printable, not blank, without quotation marks and backslashes."""
+    return (
+        isinstance(text, str)
+        and text.isprintable()
+        and bool(text.strip())
+        and not set(_FORBIDDEN) & set(text)
+        and not _STANDARD.fullmatch(text)
+    )
+
+
+def free_number(taken: Iterable[int], first: int = 1) -> int:
+    """The smallest number from `first` on that is not taken."""
+    found, number = set(taken), first
+    while number in found:
+        number += 1
+    return number
+
+
+def _checked_kind(kind: str, names: Any) -> dict[int, str]:
+    if not isinstance(names, Mapping):
+        raise InvalidMeshError(
+            f"the names of {kind} must be a dictionary from numbers to names, not {shortened(names)}"
+        )
+    checked: dict[int, str] = {}
+    numbers: dict[str, int] = {}
+    for key, name in names.items():
+        number = _number(kind, key)
+        if not is_name(name):
+            raise InvalidMeshError(
+                f"the name of {kind[:-1]} {number} must be printable text without quotation marks and backslashes, "
+                f"other than region_<n> and boundary_<n>, not {shortened(name)}"
+            )
+        if numbers.setdefault(name, number) != number:
+            raise InvalidMeshError(f"{kind} {numbers[name]} and {number} have the same name, {name!r}: use one number")
+        checked[number] = str(name)
+    return dict(sorted(checked.items()))
+
+
+def _number(kind: str, key: Any) -> int:
+    try:
+        number = operator.index(key)
+    except TypeError:
+        number = 2**31
+    if isinstance(key, bool) or not -(2**31) <= number < 2**31:
+        raise InvalidMeshError(f"the names of {kind} belong to whole numbers of 32 bits, not to {shortened(key)}")
+    if number == 0 and kind == MARKERS:
+        raise InvalidMeshError("marker 0 means no marker, and cannot have a name")
+    return number

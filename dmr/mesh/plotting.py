@@ -1,0 +1,123 @@
+"""Draws meshes and graphs with matplotlib, which is optional (the extra [plot]) and imported when first needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.common.arguments import chosen, shortened
+from dmr.common.number_arrays import real_array
+from dmr.errors import DmrError, OptionError
+from dmr.mesh.quantities import QUANTITIES, measured
+from dmr.mesh.types import Float, Int, Mesh, Pslg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.tri import Triangulation
+
+INK, FACE = "#1b2430", "#dbe6f0"
+MOST_WITH_EDGES = 20_000  # triangles; the edges of more would blacken the picture
+MOST_DOTS = 2_000
+
+_TITLES = {"min_angle": "smallest angle (degrees)", "area": "area", "region": "region"}
+
+
+def triangulation_of(mesh: Mesh) -> Triangulation:
+    """Converts a mesh for `tripcolor`, `tricontourf` and the other functions of `matplotlib.tri`.
+
+    Raises:
+        DmrError: matplotlib is missing, or the mesh has no triangles.
+    """
+    if not len(mesh.triangles):
+        raise DmrError("there is nothing to draw: the mesh has no triangles")
+    tri = _import("matplotlib.tri")
+    made: Triangulation = tri.Triangulation(mesh.vertices[:, 0], mesh.vertices[:, 1], mesh.triangles)
+    return made
+
+
+def plot_mesh(mesh: Mesh, values: str | ArrayLike | None, ax: Axes | None, style: dict[str, Any]) -> Axes:
+    """Draws a mesh; arguments, result and errors are those of `Mesh.plot`."""
+    name = chosen("values", values, QUANTITIES) if isinstance(values, str) else ""
+    shown = measured(mesh, name) if name else None if values is None else _numbers(mesh, values)
+    triangulation = triangulation_of(mesh)
+    ax = _axes(ax)
+    few = len(mesh.triangles) <= MOST_WITH_EDGES
+    thin = {"color": INK, "linewidth": 0.3, "zorder": 2}
+    if shown is None:
+        colours = {"cmap": _import("matplotlib.colors").ListedColormap([FACE]), **style}
+        ax.tripcolor(triangulation, np.zeros(len(mesh.vertices)), **colours)
+    else:
+        on_vertices = not name and len(shown) == len(mesh.vertices)
+        given = (triangulation, shown) if on_vertices else (triangulation,)
+        colours = {"shading": "gouraud"} if on_vertices else {"facecolors": shown}
+        painted = ax.tripcolor(*given, **{**colours, **style})
+        beside = ax.inset_axes((1.03, 0.0, 0.03, 1.0))  # as high as the drawing, unlike a colour bar beside the axes
+        ax.figure.colorbar(painted, cax=beside, label=_TITLES.get(name, ""), ticks=_region_ticks(name, shown))
+    if few:
+        ax.triplot(triangulation, **thin)
+    _draw_lines(ax, mesh.vertices, np.concatenate([mesh.boundary, mesh.segments]))
+    return ax
+
+
+def plot_pslg(pslg: Pslg, ax: Axes | None) -> Axes:
+    """Draws a graph; arguments, result and errors are those of `Pslg.plot`."""
+    if not len(pslg.vertices):
+        raise DmrError("there is nothing to draw: the graph has no vertices")
+    ax = _axes(ax)
+    _draw_lines(ax, pslg.vertices, pslg.segments)
+    if len(pslg.vertices) <= MOST_DOTS or not len(pslg.segments):
+        ax.plot(*pslg.vertices.T, ".", color=INK, markersize=3)
+    if len(pslg.holes):
+        ax.plot(*pslg.holes.T, "x", color="#c0392b")
+    for x, y, attribute, _ in pslg.regions.tolist():
+        ax.annotate(f"{attribute:g}", (x, y), ha="center", va="center")
+    return ax
+
+
+def _numbers(mesh: Mesh, values: ArrayLike) -> Float:
+    """Converts values, one for each vertex or each triangle, to float64."""
+    try:
+        array = real_array(values)
+    except ValueError as error:
+        raise OptionError(f"values must be real numbers ({error})") from None
+    if array.shape not in ((len(mesh.triangles),), (len(mesh.vertices),)):
+        raise OptionError(
+            f"values must have shape ({len(mesh.triangles)},), one for each triangle, or ({len(mesh.vertices)},), "
+            f"one for each vertex, not {array.shape}"
+        )
+    return array
+
+
+def _region_ticks(name: str, shown: Float) -> NDArray[Any] | None:
+    """Returns the regions that occur, if they are shown and few, else None."""
+    present = np.unique(shown) if name == "region" else np.empty(0)
+    return present if 0 < len(present) <= 16 else None
+
+
+def _draw_lines(ax: Axes, vertices: Float, edges: Int) -> None:
+    lines = _import("matplotlib.collections").LineCollection(vertices[edges], colors=INK, linewidths=1.2, zorder=3)
+    ax.add_collection(lines)
+    ax.autoscale_view()
+
+
+def _axes(ax: Any) -> Axes:
+    """Returns the given axes, or those of a new figure, with equal scales."""
+    if ax is None:
+        ax = _import("matplotlib.pyplot").subplots(layout="constrained")[1]
+    elif not hasattr(ax, "tripcolor"):
+        raise OptionError(f"ax must be axes of matplotlib, not {shortened(ax)}")
+    ax.set_aspect("equal")
+    found: Axes = ax
+    return found
+
+
+def _import(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise DmrError(
+            f"plots need matplotlib, the extra [plot] of this package: pip install matplotlib ({error})"
+        ) from error

@@ -1,0 +1,155 @@
+"""Small pictures of meshes and graphs for notebooks, as SVG of bounded size, drawn without a library.
+
+Coordinates are rounded to a grid, and what then coincides is drawn once; the grid is made coarser until few enough
+lines are left (vertex clustering; Rossignac and Borrel, 1993).
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.errors import InvalidMeshError
+from dmr.mesh.edges import edge_places
+from dmr.mesh.statistics import bounding_box, unique_edges
+from dmr.mesh.types import Int, Mesh, Pslg
+
+WIDTH, HEIGHT = 360, 240  # pixels, the largest picture
+UNITS = 4  # of the drawing per pixel
+MARGIN = 3  # pixels
+MOST_TRIANGLES = 1500  # whose edges are drawn
+MOST_POINTS = 8000  # of each path
+
+Grid = NDArray[np.int64]
+
+
+class _Canvas(NamedTuple):
+    """The size of a drawing, and its vertices in it, in units."""
+
+    width: int
+    height: int
+    places: Grid
+
+
+def page(item: Mesh | Pslg, caption: str) -> str:
+    """Returns a picture with a caption below it, as HTML."""
+    return f"<figure style='margin:0'>{picture(item)}<figcaption>{html.escape(caption)}</figcaption></figure>"
+
+
+def picture(item: Mesh | Pslg) -> str:
+    """Returns a picture as SVG; an empty text if there is nothing to draw."""
+    if not len(item.vertices):
+        return ""
+    width, height, places = _fitted(item)
+    if isinstance(item, Mesh):
+        drawn = _mesh(item, places)
+    elif len(item.segments):
+        drawn = [f'<path d="{_lines(places, item.segments)}" stroke-width="4"/>']
+    else:
+        drawn = [f'<path d="{_dots(places)}" stroke-width="8" stroke-linecap="round"/>']
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width // UNITS}" height="{height // UNITS}" '
+        f'viewBox="0 0 {width} {height}" fill="none" stroke="#1b2430">{"".join(drawn)}</svg>'
+    )
+
+
+def _mesh(mesh: Mesh, places: Grid) -> list[str]:
+    """Draws the boundary, filled; the edges, if they are few; and the segments inside."""
+    try:
+        boundary = mesh.boundary
+    except InvalidMeshError:  # overlapping triangles
+        boundary = np.empty((0, 2), np.int32)
+    drawn = [f'<path d="{_outline(boundary, places)}" fill="#dbe6f0" fill-rule="evenodd" stroke-width="4"/>']
+    if len(mesh.triangles) <= MOST_TRIANGLES:
+        drawn.append(f'<path d="{_lines(places, unique_edges(mesh)[0])}" stroke-width="2" stroke-opacity=".6"/>')
+    sides = np.sort(boundary, axis=1)
+    sides = sides[np.lexsort(sides.T[::-1])]
+    inside = mesh.segments[edge_places(sides, mesh.segments, len(mesh.vertices)) < 0]
+    if len(inside):
+        drawn.append(f'<path d="{_lines(places, inside)}" stroke-width="4"/>')
+    return drawn
+
+
+def _fitted(item: Mesh | Pslg) -> _Canvas:
+    """Scales the bounding box of an item into the largest picture; y points down there."""
+    low_x, low_y, high_x, high_y = (coordinate / 2 for coordinate in bounding_box(item.vertices))  # against overflow
+    space = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN]) * UNITS
+    extent = np.array([high_x - low_x, high_y - low_y])
+    with np.errstate(divide="ignore"):
+        scale = float((space / extent).min()) if extent.any() else 1.0
+    places = np.rint((item.vertices / 2 - (low_x, low_y)) * scale).astype(np.int64)
+    width, height = np.rint(extent * scale).astype(np.int64) + 2 * MARGIN * UNITS
+    places[:, 0] += MARGIN * UNITS
+    places[:, 1] = height - MARGIN * UNITS - places[:, 1]
+    return _Canvas(int(width), int(height), places)
+
+
+def _outline(boundary: Int, places: Grid) -> str:
+    """Returns the path of a boundary, as closed polylines."""
+    loops = [places[loop] for loop in _loops(boundary)]
+    for cell in _cells():
+        paths = [_without_repetitions(_rounded(loop, cell)) for loop in loops]
+        paths = [path for path in paths if len(path) > 3]
+        if sum(map(len, paths)) <= MOST_POINTS:
+            break
+    return "".join(f"{_moves(path)}z" for path in paths)
+
+
+def _loops(boundary: Int) -> Iterator[list[int]]:
+    """Yields closed walks along the directed edges of a boundary; each vertex has as many edges out as in."""
+    onward: dict[int, list[int]] = {}
+    for start, end in boundary.tolist():
+        onward.setdefault(start, []).append(end)
+    while onward:
+        loop = [next(iter(onward))]
+        while ends := onward.get(loop[-1]):
+            start = loop[-1]
+            loop.append(ends.pop())
+            if not ends:
+                del onward[start]
+        yield loop
+
+
+def _lines(places: Grid, edges: Int) -> str:
+    """Returns the path of separate lines."""
+    for cell in _cells():
+        ends = _rounded(places, cell)[edges].reshape(-1, 4)
+        ends = np.unique(ends[(ends[:, :2] != ends[:, 2:]).any(axis=1)], axis=0)
+        if len(ends) <= MOST_POINTS:
+            break
+    return "".join(f"M{x} {y}l{u - x} {v - y}" for x, y, u, v in ends.tolist())
+
+
+def _dots(places: Grid) -> str:
+    """Returns the path of dots, as lines without length: of all points, or of some at equal intervals of their list."""
+    found = np.unique(places[:: -(-len(places) // MOST_POINTS)], axis=0)
+    return "".join(f"M{x} {y}h0" for x, y in found.tolist())
+
+
+def _cells() -> Iterator[int]:
+    """Yields the sides of the grid's cells, ever larger, until the picture is one cell."""
+    cell = 1
+    while cell < 2 * UNITS * WIDTH:
+        yield cell
+        cell = cell * 3 // 2 + cell % 2  # 1, 2, 3, 5, 8, 12, ...
+
+
+def _rounded(places: Grid, cell: int) -> Grid:
+    """Moves places to the centres of the cells that contain them."""
+    return places // cell * cell + cell // 2
+
+
+def _without_repetitions(path: Grid) -> Grid:
+    changes = np.ones(len(path), bool)
+    changes[1:] = (path[1:] != path[:-1]).any(axis=1)
+    return path[changes]
+
+
+def _moves(path: Grid) -> str:
+    """Formats a polyline: absolute start, relative steps."""
+    (x, y), steps = path[0], np.diff(path, axis=0)
+    return f"M{x} {y}l" + " ".join(f"{dx} {dy}" for dx, dy in steps.tolist())

@@ -1,0 +1,55 @@
+"""The public `triangulate`: a domain in any form as a triangulation without refinement."""
+
+from __future__ import annotations
+
+import logging
+
+from dmr.mesh.types import Mesh
+from dmr.meshing.conversion import DomainLike, as_domain
+from dmr.triangulation import triangulate_noting
+
+log = logging.getLogger("dmr")
+
+
+def triangulate(
+    domain: DomainLike,
+    *,
+    on_conflict: str = "resolve",
+    convex_hull: bool = False,
+    mesher: str = "dmr",
+) -> Mesh:
+    """Triangulates points, or the domain that segments bound: constrained Delaunay, without refinement.
+
+    The first vertices are the given ones, in their order, bit for bit, including those that no triangle uses: vertices
+    outside of the domain and duplicates of an earlier one. Vertices where segments cross come after them.
+
+    Args:
+        domain: (n, 2) points, whose convex hull is the domain; a pair `(points, segments)`, with segments (s, 2) by
+            the indices of their ends; a `Pslg`, which also has holes, regions and markers; a dictionary of the
+            `triangle` package, as `Pslg.from_triangle` takes it; or a geometry of shapely, a table of geopandas, any
+            object with a `__geo_interface__`, a list of such, or a GeoJSON object, as for `domains.from_shapely`.
+        on_conflict: what happens to duplicate vertices, vertices on segments, and segments that overlap or cross:
+            "resolve" (merge, split; the log gives their number and names the first) or "error".
+        convex_hull: mesh the whole convex hull, whether segments enclose it or not; holes stay holes.
+        mesher: "dmr", or "triangle": Shewchuk's Triangle in a separate process, if the `triangle` package is
+            installed, for comparisons. Its licence forbids commercial use.
+
+    Returns:
+        The mesh. `segments` are the pieces of the graph's segments that belong to the domain, sorted by segment and
+        along each of them; their markers are those of the segments, or 1 on the boundary if these have none.
+        `vertex_markers`: those of the graph; where they are 0, that of the first marked segment through the vertex,
+        otherwise 1 on the boundary. With regions, `triangle_attributes` has their attributes and `area_bounds` their
+        areas.
+
+    Raises:
+        InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region
+            point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
+            the offending element.
+        OptionError: an option that cannot be used; a WrongTypeError if `domain` is none of the above.
+        NativeLibraryError: the native library is missing.
+    """
+    pslg, convex_hull = as_domain(domain, "domain", convex_hull=convex_hull)
+    mesh, notes = triangulate_noting(pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
+    for note in notes:
+        log.warning(note)
+    return mesh

@@ -1,0 +1,20 @@
+// The Delaunay triangulation of points, by incremental insertion (Bowyer 1981, Watson 1981). Ties are broken by the
+// points' numbers (geometry/ties.cuh): the result depends on the points and their numbers only.
+#pragma once
+
+#include "curve_order.hpp"
+#include "plane.hpp"
+
+namespace triangulation {
+
+struct Delaunay {
+    Plane plane;                  // its vertices are the distinct points, in order of insertion
+    std::vector<int32> vertex_of; // by point: its vertex
+    CurveSquare square;           // around the points
+    std::vector<int32> rank;      // by vertex: its place along the curve, among all points
+};
+
+// If all points lie on one line, the plane has no faces.
+Delaunay delaunay(const Point *points, int32 count);
+
+} // namespace triangulation

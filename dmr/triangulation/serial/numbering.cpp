@@ -1,0 +1,81 @@
+#include "numbering.hpp"
+
+#include <algorithm>
+
+namespace triangulation {
+
+namespace {
+
+constexpr size_t FACES_AT_ONCE = 1 << 14; // faces between two stop points
+constexpr size_t AHEAD = 16;              // prefetch distance
+
+// By vertex: its place along the curve. If segments cross, their new vertices have to be sorted among the points.
+std::vector<int32> ranks_of_vertices(const Delaunay &delaunay) {
+    const Plane &plane = delaunay.plane;
+    if (delaunay.rank.size() == plane.points.size())
+        return delaunay.rank;
+    std::vector<int32> vertex_of = delaunay.vertex_of; // by number
+    vertex_of.resize(vertex_of.size() + plane.points.size() - delaunay.rank.size());
+    for (size_t vertex = delaunay.rank.size(); vertex < plane.points.size(); ++vertex)
+        vertex_of[plane.number[vertex]] = int32(vertex);
+    std::vector<Point> points;
+    for (const int32 vertex : vertex_of)
+        points.push_back(plane.points[vertex]);
+    const std::vector<Place> along = curve_order(delaunay.square, points.data(), int32(points.size()));
+    std::vector<int32> ranks(plane.points.size());
+    for (size_t place = along.size(); place-- > 0;) // the first of equal points comes last
+        ranks[vertex_of[along[place].point]] = int32(place);
+    return ranks;
+}
+
+// The corner with the lowest number; NOTHING for a ghost.
+int lowest_corner(const Plane &plane, const Face &face) {
+    const int32 a = face.vertex[0], b = face.vertex[1], c = face.vertex[2];
+    if (a == GHOST || b == GHOST || c == GHOST)
+        return NOTHING;
+    const int32 of_a = plane.number[a], of_b = plane.number[b], of_c = plane.number[c];
+    return of_a < of_b ? (of_a < of_c ? 0 : 2) : (of_b < of_c ? 1 : 2);
+}
+
+} // namespace
+
+Numbering number_faces(const Delaunay &delaunay) {
+    const Plane &plane = delaunay.plane;
+    const std::vector<int32> ranks = ranks_of_vertices(delaunay);
+    // Counting sort by the rank of the lowest vertex.
+    Numbering result;
+    result.of.resize(plane.faces.size());
+    std::vector<int32> starts(delaunay.vertex_of.size() + plane.points.size() - delaunay.rank.size() + 1, 0);
+    for (size_t face = 0; face < plane.faces.size(); ++face) {
+        if (face % FACES_AT_ONCE == 0)
+            host::stop_point();
+        const int corner = result.of[face] = lowest_corner(plane, plane.faces[face]);
+        if (corner != NOTHING)
+            ++starts[ranks[plane.faces[face].vertex[corner]] + 1];
+    }
+    for (size_t rank = 1; rank < starts.size(); ++rank)
+        starts[rank] += starts[rank - 1];
+    result.faces.resize(starts.back());
+    for (size_t face = 0; face < plane.faces.size(); ++face)
+        if (const int corner = result.of[face]; corner != NOTHING)
+            result.faces[starts[ranks[plane.faces[face].vertex[corner]]]++] = half_edge(int32(face), corner);
+    const auto second = [&](HalfEdge at) {
+        return plane.number[plane.faces[face_of(at)].vertex[next_corner(edge_of(at))]];
+    };
+    const auto earlier = [&](HalfEdge one, HalfEdge other) { return second(one) < second(other); };
+    const auto faces = result.faces.begin();
+    for (size_t rank = 0, begin = 0; rank + 1 < starts.size(); ++rank) {
+        const size_t end = starts[rank]; // where those of the next vertex begin
+        if (end + AHEAD < result.faces.size())
+            prefetch(&plane.faces[face_of(result.faces[end + AHEAD])]);
+        if (end == begin + 2 && earlier(faces[begin + 1], faces[begin]))
+            std::swap(faces[begin], faces[begin + 1]);
+        else if (end > begin + 2)
+            std::sort(faces + begin, faces + end, earlier);
+        for (; begin < end; ++begin)
+            result.of[face_of(faces[begin])] = half_edge(int32(begin), edge_of(faces[begin]));
+    }
+    return result;
+}
+
+} // namespace triangulation

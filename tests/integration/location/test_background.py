@@ -1,0 +1,76 @@
+"""Places in a background mesh: inside by barycentric weights, outside by the nearest point of an edge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.location.background import DeviceBackground
+from dmr.location.box_tree import POINT, BoxTree, Frame
+from tests.support.meshes import grid
+
+
+def two_parts():
+    """A mesh with a hole and two components."""
+    mesh = grid(np.arange(6.0))
+    centres = mesh.vertices[mesh.triangles].mean(axis=1)
+    hole = np.abs(centres - 2).max(axis=1) < 1
+    gap = (centres[:, 0] > 3) & (centres[:, 0] < 4)
+    return dmr.Mesh(mesh.vertices, mesh.triangles[~hole & ~gap])
+
+
+def test_a_place_is_the_point_or_the_nearest_one(device):
+    mesh = two_parts()
+    points = np.random.default_rng(1).uniform(-3, 8, (700, 2))
+    triangles, corners, weights = DeviceBackground(mesh, device).places(points)
+    inside = dmr.locate(mesh, points, device="cpu")
+    assert 0 < (inside >= 0).sum() < 700 and np.array_equal(triangles[inside >= 0], inside[inside >= 0])
+    assert (weights >= 0).all() and np.allclose(weights.sum(axis=1), 1)
+    there = (weights[:, :, None] * mesh.vertices[corners]).sum(axis=1)
+    assert np.allclose(there[inside >= 0], points[inside >= 0], atol=1e-13)
+    distance = np.hypot(*(there - points).T)
+    assert np.allclose(distance, nearest_distance(mesh, points), atol=1e-12)
+    assert all(set(corner) <= set(mesh.triangles[t]) for t, corner in zip(triangles, corners, strict=True))
+
+
+def nearest_distance(mesh, points):
+    """The distance of each point from the mesh, by comparison with all edges of all triangles."""
+    best = np.where(dmr.locate(mesh, points, device="cpu") >= 0, 0, np.inf)
+    for k in range(3):
+        start, stop = (mesh.vertices[mesh.triangles[:, j]] for j in (k, (k + 1) % 3))
+        along, rest = stop - start, points[:, None] - start
+        place = np.clip((rest * along).sum(axis=2) / (along * along).sum(axis=1), 0, 1)
+        gap = rest - place[..., None] * along
+        best = np.minimum(best, np.sqrt((gap * gap).sum(axis=2)).min(axis=1))
+    return best
+
+
+def test_of_equally_near_edges_the_first_counts(device):
+    points = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
+    edges = np.array([[1, 2, 2], [0, 3, 3], [4, 5, 5], [0, 1, 1], [3, 2, 2]], np.int32)
+    given = device.array(points, POINT)
+    device.prepare(*DeviceBackground.modules)
+    tree = BoxTree(given, edges, Frame.around(points), edges=True)
+    asked = np.array([[0.5, 0.5], [1.5, 0.25], [0, 0], [1, 1], [9, 0.5], [2.0**20, -(2.0**20)]])
+    nearest, places = device.empty(len(asked), np.int32), device.empty(len(asked), np.float64)
+    device.launch("find_nearest_edges", len(asked), tree.argument, device.array(asked, POINT), nearest, places)
+    assert nearest.download().tolist() == [0, 0, 1, 0, 2, 2]
+    assert places.download().tolist() == [0.5, 0.25, 0, 1, 0.5, 0]
+
+
+def test_triangles_without_area_count_by_their_edges(device):
+    mesh = dmr.Mesh([[0, 0], [2, 0], [1, 0]], [[0, 1, 2]])
+    triangles, corners, weights = DeviceBackground(mesh, device).places(np.array([[0.5, 1.0], [5.0, 0.0]]))
+    assert triangles.tolist() == [0, 0] and corners.tolist()[1] == [0, 1, 1]
+    assert weights.tolist() == [[0.75, 0.25, 0], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("scale", [2.0**-80, 1.0, 2.0**190])
+def test_places_far_away_and_at_any_scale(scale, device):
+    mesh = dmr.Mesh(scale * dmr.generate("random", 50).vertices, dmr.generate("random", 50).triangles)
+    points = scale * np.array([[0.5, 0.5], [-1000, 0.5], [1e9, 1e9]])
+    triangles, corners, weights = DeviceBackground(mesh, device).places(points)
+    there = (weights[:, :, None] * mesh.vertices[corners]).sum(axis=1)
+    assert np.allclose(there[0], points[0], rtol=1e-13) and (triangles >= 0).all()
+    assert np.array_equal(there[2], mesh.vertices[mesh.vertices.sum(axis=1).argmax()])

@@ -1,0 +1,107 @@
+"""Interpolation of values on triangles, vertices and edge midpoints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.errors import OptionError
+
+MESH = dmr.generate("random", 300, seed=2)
+SECOND = dmr.second_order(MESH)
+INSIDE = np.random.default_rng(1).uniform(0.3, 0.7, (400, 2))
+SQUARE = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+
+
+def linear(points):
+    return 3 + 2 * points[:, 0] - 5 * points[:, 1]
+
+
+def quadratic(points):
+    x, y = points.T
+    return 1 + x - y + 3 * x * x - 2 * x * y + y * y
+
+
+def test_each_order_reproduces_its_polynomials(device_options):
+    centroids = MESH.vertices[MESH.triangles].mean(axis=1)
+    numbers = np.arange(len(MESH.triangles))
+    assert np.array_equal(dmr.interpolate(MESH, numbers, centroids, **device_options), numbers)
+    assert np.allclose(
+        dmr.interpolate(MESH, linear(MESH.vertices), INSIDE, **device_options), linear(INSIDE), atol=1e-13
+    )
+    found = dmr.interpolate(MESH, quadratic(SECOND.vertices), INSIDE, **device_options)
+    assert np.allclose(found, quadratic(INSIDE), atol=1e-13)
+
+
+def test_linear_interpolation_is_that_of_scipy():
+    interpolate = pytest.importorskip("scipy.interpolate")
+    mesh = dmr.triangulate(dmr.Pslg(np.random.default_rng(4).random((80, 2)), np.empty((0, 2), int)), convex_hull=True)
+    values = np.random.default_rng(5).random((80, 3))
+    expected = interpolate.LinearNDInterpolator(mesh.vertices, values)(INSIDE)
+    assert np.allclose(dmr.interpolate(mesh, values, INSIDE), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_nodes_have_their_own_values_even_beside_values_that_are_not_finite(order, device_options):
+    nodes = MESH.vertices if order == 1 else SECOND.vertices
+    values = np.random.default_rng(3).random(len(nodes))
+    values[::7] = np.nan
+    values[1::7] = np.inf
+    found = dmr.interpolate(MESH, values, MESH.vertices, **device_options)
+    assert np.array_equal(found, values[: len(MESH.vertices)], equal_nan=True)
+
+
+def test_midpoints_have_their_own_values():
+    values = np.random.default_rng(3).random(6)
+    triangle = dmr.Mesh([[0, 0], [2, 0], [0, 2]], [[0, 1, 2]])
+    found = dmr.interpolate(triangle, values, dmr.second_order(triangle).vertices)
+    assert np.array_equal(found, values)
+
+
+def test_outside_there_is_no_value_and_further_axes_are_kept(device_options):
+    values = np.arange(24.0).reshape(4, 2, 3)
+    found = dmr.interpolate(SQUARE, values, [[0.5, 0.5], [7, 7], [0, 1]], **device_options)
+    assert found.shape == (3, 2, 3) and np.isnan(found[1]).all()
+    assert np.array_equal(found[0], (values[0] + values[2]) / 2) and np.array_equal(found[2], values[3])
+    assert dmr.interpolate(SQUARE, np.empty((4, 0)), [[0, 0]], **device_options).shape == (1, 0)
+    assert dmr.interpolate(SQUARE, values, np.empty((0, 2)), **device_options).shape == (0, 2, 3)
+
+
+def test_the_bits_are_the_same_on_every_device(device_options):
+    mesh = dmr.refine(dmr.generate("plate", 60), device="cpu").mesh
+    points = np.random.default_rng(6).uniform(-0.5, 3.5, (20_000, 2))
+    second = dmr.second_order(mesh)
+    for nodes in (mesh.triangles, mesh.vertices, second.vertices):
+        values = np.random.default_rng(7).standard_normal((len(nodes), 2))
+        expected = dmr.interpolate(mesh, values, points, device="cpu", threads=1)
+        found = dmr.Locator(mesh, **device_options).interpolate(values, points)
+        assert found.tobytes() == expected.tobytes() and 0 < np.isnan(found).sum() < found.size
+
+
+def test_triangles_that_rounding_makes_a_line(device_options):
+    mesh = dmr.Mesh([[0, 0], [1, 1], [3, np.nextafter(3, 4)]], [[0, 1, 2]])
+    points = np.array([[0, 0], [1, 1], [2, 2.0], [3, np.nextafter(3, 4)]])
+    inside = dmr.locate(mesh, points) >= 0
+    found = dmr.interpolate(mesh, [0, 1, 3], points, **device_options)
+    assert inside.sum() >= 3 and np.allclose(found[inside], points[inside, 0], atol=1e-12)
+
+
+def test_values_that_fit_no_mesh_are_refused():
+    octahedron = dmr.Mesh([[0, 0], [3, 0], [0, 3], [1, 1]], [[0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    pinched = dmr.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2], [0, 1, 2], [0, 1, 2]])
+    for mesh, values, options, message in (
+        (octahedron, np.ones(5), {}, r"values must have 3 \(triangles\), or 4 \(vertices\), or 10 \(vertices and edge"),
+        (octahedron, np.ones(3), {"order": 1}, r"values must have 4 \(vertices\) rows, not 3"),
+        (pinched, np.ones(3), {}, "3 triangles and as many vertices: choose one of them by order"),
+        (octahedron, np.ones(4), {"order": 3}, "order must be 0, 1, 2 or None, not 3"),
+        (octahedron, 5.0, {}, "values must be an array"),
+        (octahedron, ["a"] * 4, {}, "values must be real numbers"),
+        (octahedron, np.ones(4, complex), {}, "values must be real numbers"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            dmr.interpolate(mesh, values, [[0, 0]], **options)
+    with pytest.raises(OptionError, match="point 1: coordinates"):
+        dmr.interpolate(octahedron, np.ones(4), [[0, 0], [np.nan, 0]])
+    assert dmr.interpolate(pinched, [1, 2, 3], [[0, 0]], order=0).tolist() == [1]
+    assert dmr.interpolate(pinched, [1, 2, 3], [[1, 0]], order=1).tolist() == [2]

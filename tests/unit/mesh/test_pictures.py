@@ -1,0 +1,179 @@
+"""Plots by matplotlib, and the small pictures for notebooks."""
+
+from __future__ import annotations
+
+import re
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr import domains
+from dmr.errors import DmrError, OptionError
+from dmr.mesh.thumbnails import HEIGHT, UNITS, WIDTH, picture
+from tests.support.planar import area_of
+
+RING = domains.polygon(domains.circle_points(2, 40, (5, 5)), [domains.circle_points(1, 20, (5, 5))], markers=[1, 2])
+MESH = dmr.refine(RING, max_area=0.05, device="cpu", threads=1).mesh
+TWO = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]], triangle_attributes=[[1.0], [5.0]])
+NAMES = ["min_angle", "area", "region"]
+
+
+@pytest.fixture
+def plt(monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+def pixels(ax):
+    """The colours of a figure, (height, width, 3)."""
+    ax.figure.canvas.draw()
+    return np.asarray(ax.figure.canvas.buffer_rgba())[..., :3]
+
+
+# ---- matplotlib ----------------------------------------------------------------------------------------------------
+
+
+def test_the_triangulation_is_that_of_the_mesh(plt):
+    tri = MESH.triangulation
+    assert np.array_equal(tri.triangles, MESH.triangles)
+    assert np.array_equal(np.column_stack([tri.x, tri.y]), MESH.vertices)
+    drawn = plt.subplots()[1].tricontourf(tri, MESH.vertices[:, 0])
+    assert drawn.get_array() is not None
+
+
+@pytest.mark.parametrize("values", [None, "min_angle", "area", np.arange(len(MESH.vertices)), MESH.areas.tolist()])
+def test_a_plot_shows_the_mesh_and_leaves_out_the_hole(plt, values):
+    ax = MESH.plot(values)
+    assert ax.get_aspect() == 1
+    image = pixels(ax)
+    at = lambda x, y: image[::-1][tuple(np.rint(ax.transData.transform((x, y))).astype(int)[::-1])]  # noqa: E731
+    assert at(5, 5).tolist() == [255, 255, 255] != at(5, 6.5).tolist()
+
+
+def test_regions_are_two_colours_with_their_numbers(plt):
+    ax = TWO.plot("region", cmap="cool")
+    assert [tick.get_text() for tick in ax.child_axes[0].get_yticklabels()] == ["1", "5"]
+    assert len(np.unique(pixels(ax).reshape(-1, 3), axis=0)) > 2
+
+
+def test_with_as_many_vertices_as_triangles_numbers_belong_to_vertices(plt):
+    frame = dmr.triangulate(domains.polygon([(0, 0), (3, 0), (3, 3), (0, 3)], [[(1, 1), (2, 1), (2, 2), (1, 2)]]))
+    assert len(frame.triangles) == len(frame.vertices) == 8
+    kinds = [type(frame.plot(values).collections[0]).__name__ for values in (np.arange(8), "area")]
+    assert kinds == ["TriMesh", "PolyCollection"]
+
+
+def test_axes_are_used_and_new_figures_are_made(plt):
+    _, ax = plt.subplots()
+    assert MESH.plot(ax=ax) is ax and RING.plot(ax=ax) is ax
+    assert RING.plot().figure is not ax.figure
+    regions = domains.with_regions(RING, [[6.5, 5, 7, 0]])
+    assert [text.get_text() for text in regions.plot().texts] == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: MESH.plot("quality"), OptionError, "values must be one of min_angle, area, region, not 'quality'"),
+        (lambda: MESH.plot([1.0, 2.0]), OptionError, r"values must have shape .* one for each vertex, not \(2,\)"),
+        (lambda: MESH.plot([["a"]]), OptionError, "values must be real numbers"),
+        (lambda: MESH.plot("region"), OptionError, "needs a mesh with a region attribute"),
+        (lambda: MESH.plot(ax=7), OptionError, "ax must be axes of matplotlib, not 7"),
+        (lambda: dmr.Mesh([[0, 0]], []).plot(), DmrError, "the mesh has no triangles"),
+        (lambda: dmr.Mesh([[0, 0]], []).triangulation, DmrError, "the mesh has no triangles"),
+        (lambda: dmr.Pslg([], []).plot(), DmrError, "the graph has no vertices"),
+    ],
+)
+def test_errors_are_one_sentence(plt, call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_without_matplotlib_the_remedy_is_named(monkeypatch):
+    for name in ("matplotlib", "matplotlib.tri", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for call in (MESH.plot, RING.plot, lambda: MESH.triangulation):
+        with pytest.raises(DmrError, match=r"the extra \[plot\] of this package: pip install matplotlib"):
+            call()
+
+
+# ---- Notebooks -----------------------------------------------------------------------------------------------------
+
+
+def paths(item):
+    """The polylines of each path of a picture, in pixels; closed ones end where they begin."""
+    root = ElementTree.fromstring(picture(item))
+    assert 0 < float(root.get("width")) <= WIDTH and 0 < float(root.get("height")) <= HEIGHT
+    found = []
+    for path in root:
+        lines = []
+        for start, steps, closed in re.findall(r"M([-\d ]+)(?:l([-\d ]+)|h0)(z?)", path.get("d")):
+            moves = np.array([start.split(), *np.reshape(steps.split(), (-1, 2))], float)
+            line = np.cumsum(moves, axis=0) / UNITS
+            lines.append(np.concatenate([line, line[:1]]) if closed else line)
+        found.append(lines)
+    return found
+
+
+def enclosed(lines):
+    """The area within closed polylines by the shoelace formula, holes subtracted."""
+    return abs(sum((line[:-1, 0] * line[1:, 1] - line[1:, 0] * line[:-1, 1]).sum() / 2 for line in lines))
+
+
+def test_a_picture_has_outline_edges_and_the_right_area():
+    outline, edges = paths(MESH)
+    assert len(outline) == 2 and len(edges) == len(MESH.edges)
+    scale = np.ptp(np.concatenate(outline), axis=0) / np.ptp(MESH.vertices, axis=0)
+    assert scale[0] == pytest.approx(scale[1], rel=0.01)
+    assert enclosed(outline) == pytest.approx(area_of(MESH) * scale[0] ** 2, rel=0.01)
+    everything = np.concatenate([*outline, *edges])
+    assert (everything >= 0).all() and (everything <= (WIDTH, HEIGHT)).all()
+
+
+def test_segments_inside_are_drawn_and_the_boundary_only_once():
+    cracked = dmr.triangulate(domains.merge(domains.rectangle(4, 4), domains.polyline([(1, 1), (3, 3)])))
+    outline, _, inside = paths(cracked)
+    assert len(outline) == 1 and len(inside) == 1
+
+
+def test_pictures_of_large_items_are_small():
+    rng = np.random.default_rng(5)
+    angles = np.linspace(0, 2 * np.pi, 20_001)[:-1]
+    star = (1 + 0.2 * np.sin(40 * angles))[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    rough = domains.polygon(star)
+    meshed = dmr.triangulate(rough)
+    for item in (rough, meshed, dmr.Pslg(rng.random((30_000, 2)), [])):
+        assert 1000 < len(item._repr_html_()) < 150_000
+    (outline,) = paths(meshed)
+    scale = np.ptp(np.concatenate(outline), axis=0)[0] / np.ptp(star, axis=0)[0]
+    assert enclosed(outline) == pytest.approx(area_of(meshed) * scale**2, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 1, 3]]),  # overlapping
+        dmr.Mesh([[0, 0]], []),
+        dmr.Mesh([], []),
+        dmr.Pslg([], []),
+        dmr.Pslg([[3, 3]], []),
+        dmr.Pslg([[0, 0], [0, 7]], [[0, 1]]),
+        dmr.Mesh([[-1.7e308, 0], [1.7e308, 0], [0, 1.7e308]], [[0, 1, 2]]),
+        dmr.Mesh([[0, 0], [5e-324, 0], [0, 5e-324]], [[0, 1, 2]]),
+    ],
+)
+def test_whatever_can_be_made_can_be_shown(item):
+    page = ElementTree.fromstring(item._repr_html_())
+    assert page.find("figcaption").text == repr(item)
+
+
+def test_a_refinement_shows_its_mesh():
+    result = dmr.refine(RING, device="cpu", threads=1)
+    assert picture(result.mesh) in result._repr_html_() and "complete" in result._repr_html_()
