@@ -33,6 +33,7 @@ KERNEL_STRUCT(Mesh) {
 KERNEL_STRUCT(Limits) {
     float64 cosine_squared;   // of the angle bound; 2: no bound
     float64 doubled_area;     // twice the largest area; infinity: no bound
+    float64 squared_edge;     // squared length of the longest edge; infinity: no bound that is the same everywhere
     float64 lens;             // squared cosine that defines encroachment on a subsegment (encroachment.cuh)
     float64 off_center_limit; // largest height of off-centers over their edge (steiner.cuh)
     float64 clearance;        // least squared distance of petal points, in shortest edges; infinity: none (petal.cuh)

@@ -19,7 +19,8 @@ from dmr.io.formats import unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, named
 from dmr.mesh.types import Mesh, Pslg
-from dmr.sizing.size_field import SizeField, as_function
+from dmr.sizing.functions import size_source
+from dmr.sizing.size_field import SizeField
 from dmr.triangle.names import SUFFIXES, companion, family
 from dmr.triangulation.options import CONFLICT_POLICIES
 
@@ -95,7 +96,7 @@ def read_size(size: str | None, name: str) -> SizeField | float | None:
         length = None
     if length is None:
         return read_size_field(size)
-    as_function(length, name)
+    size_source(length, name)
     return length
 
 

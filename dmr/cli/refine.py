@@ -46,7 +46,7 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.memory import open_device
     from dmr.refinement import choose_device, refine
 
-    asked = {"max_edge": arguments.max_edge is not None, "profile": arguments.profile}
+    asked = {"profile": arguments.profile}
     chosen.check_loop(**asked)
     thread_count(arguments.threads)
     if arguments.device != "auto" or chosen.balance in CHILD_LAUNCHES:

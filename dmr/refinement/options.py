@@ -92,18 +92,18 @@ class RefineOptions:
             object.__setattr__(self, name, switch(name, getattr(self, name)))
         self.check_loop()
 
-    def needs_host(self, *, max_edge: bool = False, progress: bool = False, profile: bool = False) -> str | None:
+    def needs_host(self, *, progress: bool = False, profile: bool = False) -> str | None:
         """Returns what needs the host between rounds, or None if the device can drive them by itself.
 
         Args:
-            max_edge, progress, profile: whether there is a bound on edges, a progress callback or a profile.
+            progress, profile: whether there is a progress callback or a profile.
         """
         if self.marking != MARKINGS[0]:
             return f"marking {self.marking!r}"
         # Kernels that run whole rounds distribute checks evenly: with another balance there are none.
         if self.balance != BALANCES[0]:
             return f"balance {self.balance!r}"
-        asked = {"max_edge": max_edge, "a progress callback": progress, "a profile": profile}
+        asked = {"a progress callback": progress, "a profile": profile}
         return next((name for name, wanted in asked.items() if wanted), None)
 
     def check_loop(self, **asked: bool) -> None:

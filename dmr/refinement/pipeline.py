@@ -16,7 +16,9 @@ from dmr.refinement.setup.demand import check_demand
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
-from dmr.sizing.size_field import Size, as_function
+from dmr.sizing.functions import Size, size_source
+from dmr.sizing.sampling import sampled
+from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import triangulate_noting
 
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
@@ -28,7 +30,7 @@ def refine(
     *,
     min_angle: float = 30.0,
     max_area: float | None = None,
-    max_edge: Size | float | None = None,
+    max_edge: SizeSource | Size | float | None = None,
     steiner: str = "petal",
     conforming: bool = False,
     keep_segments: str = "none",
@@ -62,7 +64,8 @@ def refine(
             bound. The smallest of `max_area`, the mesh's own `area_bounds` and `max_edge` applies everywhere.
         max_edge: upper bound on the longest edge of a triangle, in units of the coordinates: a number above 0; or a
             bound that depends on the triangle's centroid, as a `SizeField` or a function of (n, 2) points that returns
-            (n,) lengths and is called once per round. None for no bound.
+            (n,) lengths. Kernels evaluate a field. A function is sampled ahead (`dmr.sizing.sampled`), and then called
+            once for each triangle of the result, in few large calls: what it returns decides. None for no bound.
         steiner: where points are placed: "petal" (the off-center, or another place beside it that leaves fewer skinny
             triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
         conforming: every triangle stays Delaunay, not only constrained Delaunay: segments are split if their diametral
@@ -82,8 +85,8 @@ def refine(
             the one that made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a
             GPU). It affects only the speed.
         loop: what drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and
-            balance, and without max_edge, progress callback or profile; "auto" takes the device if possible. The
-            mesh is the same.
+            balance, and without progress callback or profile; "auto" takes the device if possible. The mesh is the
+            same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
@@ -127,30 +130,37 @@ def refine(
         loop=loop,
         strict=strict,
     )
-    max_edge = as_function(max_edge, "max_edge")
+    bound = None if max_edge is None else size_source(max_edge, "max_edge")
     profile = check_run(device, progress, profile=profile)
-    options.check_loop(max_edge=max_edge is not None, progress=progress is not None, profile=profile)
+    options.check_loop(progress=progress is not None, profile=profile)
     time_limit = TimeLimit(options.max_seconds)
-    opened = choose_device(mesh, options, max_edge, device, threads)
+    opened = choose_device(mesh, options, bound, device, threads)
     notes: list[str] = []
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
-        opened = choose_device(mesh, options, max_edge, device, threads)  # crossings may have added many triangles
+        opened = choose_device(mesh, options, bound, device, threads)  # crossings may have added many triangles
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run
         check_demand(mesh, options.max_area)
     asked = progress is not None and len(mesh.triangles) > TINY_MESH  # runs with further recipes do not report it
-    by_host = options.loop == "host" or options.needs_host(
-        max_edge=max_edge is not None, progress=asked, profile=profile
-    )
+    by_host = options.loop == "host" or options.needs_host(progress=asked, profile=profile)
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
+    function = None
+    if bound is not None and not bound.by_kernels:
+        function, bound = bound, sampled(bound, mesh)
     settings = RunSettings(
-        options=options, max_edge=max_edge, time_limit=time_limit, progress=progress, profile=profile
+        options=options, max_edge=bound, function=function, time_limit=time_limit, progress=progress, profile=profile
     )
     with opened.lock, opened.current:
         result = run(mesh, opened, settings)
-        if len(mesh.triangles) <= TINY_MESH and options.marking == "deterministic" and options.min_angle > 0:
+        by_others = function is None  # a user's function is called for one recipe only
+        if (
+            by_others
+            and len(mesh.triangles) <= TINY_MESH
+            and options.marking == "deterministic"
+            and options.min_angle > 0
+        ):
             quiet = replace(settings, progress=None, quiet=True)
 
             def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
@@ -162,7 +172,7 @@ def refine(
 
 
 def choose_device(
-    mesh: Mesh | Pslg, options: RefineOptions, max_edge: Size | float | None, device: str, threads: int | None
+    mesh: Mesh | Pslg, options: RefineOptions, max_edge: object, device: str, threads: int | None
 ) -> Device:
     """Opens the device to refine a mesh on; arguments and errors are those of `refine`."""
     if device == "auto" and _is_tiny(mesh, options, max_edge):
@@ -172,7 +182,7 @@ def choose_device(
     return opened
 
 
-def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, max_edge: Size | float | None) -> bool:
+def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, max_edge: object) -> bool:
     """Whether there is too little work for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
         triangles, bounded = len(mesh.triangles), mesh.area_bounds is not None

@@ -12,9 +12,8 @@
 
 The host decides the number of rounds and the memory; only kernels process triangles. With the default options the
 device, GPU or CPU, runs the rounds by itself, and calls the host when a round lacks memory (rounds/handover). The host
-drives the rounds if something needs it between them: another marking, a bound on edges, a progress callback or a
-profile. The host processes no triangles: `Refinement.host_processed` counts the triangle records that reach it during
-the rounds.
+drives the rounds if something needs it between them: another marking, a progress callback or a profile. The host
+processes no triangles: `Refinement.host_processed` counts the triangle records that reach it during the rounds.
 """
 
 from __future__ import annotations
@@ -45,11 +44,12 @@ from dmr.refinement.state.records import TRIANGLE
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
+from dmr.refinement.steps.known_sizes import KnownSizes
 from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
 from dmr.refinement.strategies.first_points import rungs
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
-from dmr.sizing.size_field import Size
+from dmr.sizing.source import SizeSource
 
 # Meshes of fewer triangles take the candidates of a round from the shortest edges only: more rounds, fewer points.
 # Without petals this order matters more above 30 degrees: small meshes can grow by half without it.
@@ -62,14 +62,17 @@ class RunSettings:
     """Settings of one run.
 
     Attributes:
-        options: the options of `dmr.refine`; max_edge: the bound on the longest edge, as a function of places.
+        options: the options of `dmr.refine`.
+        max_edge: the bound on the longest edge, evaluated by kernels; function: the user's function that it was sampled
+            from, which decides in the end.
         limits: the thresholds of another recipe than the usual one.
         time_limit: the limit on seconds, which counts from the call of the user.
         progress: called after each round; quiet: whether warnings are not logged; profile: whether phases are timed.
     """
 
     options: RefineOptions
-    max_edge: Size | None = None
+    max_edge: SizeSource | None = None
+    function: SizeSource | None = None
     limits: Thresholds | None = None
     time_limit: TimeLimit = field(default_factory=lambda: TimeLimit(None))
     progress: Progress | None = None
@@ -124,18 +127,18 @@ def _warnings(options: RefineOptions) -> Iterator[str]:
 
 def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock) -> Work:
     """Collects the data and settings of the rounds of the last stage."""
-    device, options, sized, space = (
-        state.device,
-        settings.options,
-        settings.max_edge is not None,
-        Workspace(state.device),
-    )
+    device, options, space = state.device, settings.options, Workspace(state.device)
     limits = thresholds(options) if settings.limits is None else settings.limits
-    sized = settings.max_edge is not None
+    sized, max_edge = settings.max_edge is not None, None
+    if settings.max_edge is not None and settings.max_edge.number is not None:
+        limits = limits.with_edges(settings.max_edge.number)
+    elif settings.max_edge is not None:
+        max_edge = settings.max_edge.on(device)
+    known = None if settings.function is None else KnownSizes(state, settings.function)
     points = default_budget(mesh, options, sized=sized) if options.max_steiner is None else options.max_steiner
     return Work(
         limits=limits,
-        quality=QualityCheck(state, space, limits, settings.max_edge, counts_shares=settings.profile),
+        quality=QualityCheck(state, space, limits, max_edge, known, counts_shares=settings.profile),
         state=state,
         space=space,
         bad=BadTriangles(state, space),
@@ -164,7 +167,7 @@ def _make_delaunay(work: Work, *, strict: bool) -> None:
 
 def _run_stages(work: Work, settings: RunSettings) -> Ending:
     options = settings.options
-    needs_host = options.needs_host(max_edge=settings.max_edge is not None, profile=settings.profile)
+    needs_host = options.needs_host(profile=settings.profile)
     stages = Stages(
         work,
         time_limit=settings.time_limit,

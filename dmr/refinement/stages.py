@@ -43,13 +43,26 @@ class Stages:
             if ending is Ending.COMPLETE:
                 ending = self._run_stage(self._final.with_limits(limits, sized=False))
         if ending is Ending.COMPLETE:
-            return self._run_stage(self._final)
+            return self._refine_exactly(self._run_stage(self._final))
         self._final.check_all()  # by all bounds, for the report on what is unrefined
         return ending
 
     def _run_stage(self, work: Work) -> Ending:
         driver = self._driver(work)  # allocates ahead, so that the check has no array to enlarge
         work.check_all()
+        return self._run_orders(work, driver)
+
+    def _refine_exactly(self, ending: Ending) -> Ending:
+        """Asks a user's function for the sizes of new triangles, and refines those that exceed them, until none do."""
+        known = self._final.quality.known
+        while known is not None and ending is Ending.COMPLETE:
+            if not self._final.check_exactly(known):
+                break
+            ending = self._run_orders(self._final, self._driver(self._final))
+        return ending
+
+    def _run_orders(self, work: Work, driver: Driver) -> Ending:
+        """Runs rounds in the strict order, and if it takes very many, in the grouped one."""
         ending = self._run_rounds(work, driver)
         if ending is Ending.STRICT_ROUNDS_OVER:
             work = grouped(work)
@@ -65,7 +78,8 @@ class Stages:
     def _driver(self, work: Work) -> Driver:
         steps = HostSteps(work)
         device = DeviceRounds(work) if self._device_rounds else None
-        host = HostRounds(work, steps, LargeRecords(work, steps, device))
+        large = device if device is not None and device.runs_large_passes else None
+        host = HostRounds(work, steps, LargeRecords(work, steps, large))
         if device is None or self._supervision.progress is not None:
             return host
         return Handover(work, device, host, self._supervision.time_limit)

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from dmr.common.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from dmr.sizing.sampling import sampled
     from dmr.sizing.size_field import SizeField
 
-__all__ = ["SizeField"]
+__all__ = ["SizeField", "sampled"]
 # Pickles of earlier versions name the private classes, too.
-_NAMES = ("SizeField", "_OnGrid", "_OnTriangles", "_OnVertices")
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(_NAMES, "dmr.sizing.size_field"))
+_OF_FIELDS = ("SizeField", "_OnGrid", "_OnTriangles", "_OnVertices")
+__getattr__, __dir__ = lazy_names(
+    __name__, {**dict.fromkeys(_OF_FIELDS, "dmr.sizing.size_field"), "sampled": "dmr.sizing.sampling"}
+)

@@ -12,9 +12,7 @@ identical results on every machine.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from numbers import Real
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -22,18 +20,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import real_option, shortened
 from dmr.common.frozen import HoldsFrozen, frozen
-from dmr.common.number_arrays import real_array
 from dmr.errors import OptionError
+from dmr.memory import Device, DeviceArray, Number
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.statistics import unique_edges
 from dmr.mesh.types import Float, Mesh
 from dmr.sizing.location import Background
+from dmr.sizing.quadtree import Quadtree
 from dmr.sizing.ranges import ranges
+from dmr.sizing.source import DeviceSizes, SizeSource, Step, numbers, place_text
+from dmr.sizing.support import Support
 
-Size = Callable[[Float], ArrayLike]
 
-
-class SizeField(HoldsFrozen):
+class SizeField(HoldsFrozen, SizeSource):
     """Sizes in the plane: a function from (n, 2) points to (n,) sizes, for `dmr.refine(..., size=field)`.
 
     Sizes on vertices are interpolated linearly. With sizes on triangles, a point on a common edge takes the size of the
@@ -54,7 +53,7 @@ class SizeField(HoldsFrozen):
         check_kind(mesh, Mesh, name="the background of a size field")
         if not len(mesh.triangles):
             raise OptionError("a size field needs a background with triangles, and this mesh has none")
-        sizes = _numbers(values, "sizes")
+        sizes = numbers(values, "sizes")
         support = {"vertices": _OnVertices, "triangles": _OnTriangles}[_chosen(mesh, sizes, on)]
         self._set(support(mesh), sizes)
 
@@ -71,16 +70,21 @@ class SizeField(HoldsFrozen):
             OptionError: coordinates do not increase, `values` has the wrong shape, or a size is not > 0.
         """
         columns, rows = _rising(x, "x"), _rising(y, "y")
-        sizes = _numbers(values, "values")
+        sizes = numbers(values, "values")
         shape = (len(rows), len(columns))
         if sizes.shape != shape:
             turned = ": transpose them" if sizes.shape == shape[::-1] else ""
             raise OptionError(f"values must have shape (len(y), len(x)) = {shape}, not {sizes.shape}{turned}")
+        return cls.on_support(_OnGrid(columns, rows), sizes.reshape(-1))
+
+    @classmethod
+    def on_support(cls, support: Support, sizes: Float) -> SizeField:
+        """Creates a field from a support, and the sizes there."""
         field = cls.__new__(cls)
-        field._set(_OnGrid(columns, rows), sizes.reshape(-1))
+        field._set(support, sizes)
         return field
 
-    def _set(self, support: _Support, sizes: Float) -> None:
+    def _set(self, support: Support, sizes: Float) -> None:
         wrong = np.flatnonzero(~(sizes > 0))
         if wrong.size:
             k = int(wrong[0])
@@ -88,30 +92,22 @@ class SizeField(HoldsFrozen):
         self._support = support
         self.values = frozen(sizes.copy())
 
-    def __call__(self, points: ArrayLike) -> Float:
-        """The size at each point, (n,) float64. Takes about 1 us per point, and ten times that outside the background.
+    def on(self, device: Device) -> DeviceSizes:
+        """Implements `SizeSource.on`."""
+        return DeviceSizes(device, (self._support.step(device, self.values),))
 
-        Args:
-            points: (n, 2).
+    @property
+    def deviation(self) -> float | None:
+        """Largest relative difference between a sampled function and this field, where both were compared.
 
-        Raises:
-            OptionError: the shape is wrong, or a coordinate is not finite.
+        None for other fields (`dmr.sizing.sampled`).
         """
-        places = _numbers(points, "points")
-        if places.ndim != 2 or places.shape[1] != 2:
-            raise OptionError(f"points must have shape (n, 2), not {places.shape}")
-        wrong = np.flatnonzero(~np.isfinite(places).all(axis=1))
-        if wrong.size:
-            raise OptionError(f"point {wrong[0]}: coordinates {_text(places[wrong[0]])} are not finite")
-        with np.errstate(over="ignore", invalid="ignore"):  # coordinates may be as large as floats are
-            corners, weights = self._support.stencil(places)
-            parts = weights * self.values[corners]
-        if not np.isfinite(self.values).all():
-            parts[weights == 0] = 0  # not 0 * inf
-        size: Float = parts[:, 0]
-        for k in range(1, parts.shape[1]):
-            size = size + parts[:, k]
-        return size
+        return self._support.deviation if isinstance(self._support, Quadtree) else None
+
+    @property
+    def by_kernels(self) -> bool:  # type: ignore[override]
+        """Whether kernels evaluate it: sizes on a grid. The host locates points in a mesh."""
+        return self._support.by_kernels
 
     def limited(self, gradient: float) -> SizeField:
         """The largest field below this one that grows by at most `gradient` per unit length along every edge.
@@ -131,85 +127,49 @@ class SizeField(HoldsFrozen):
         points, edges = self._support.network()
         along = points[edges[:, 1]] - points[edges[:, 0]]
         growth = gradient * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
-        field = type(self).__new__(type(self))
-        field._set(self._support, _lowered(self.values, edges, growth))
-        return field
+        return self.on_support(self._support, _lowered(self.values, edges, growth))
 
     def __repr__(self) -> str:
         return f"SizeField({self._support}, sizes {self.values.min():g} to {self.values.max():g})"
 
 
-def as_function(size: Size | float | None, name: str = "size") -> Size | None:
-    """Converts the option `name` to a function for `evaluate`; a number is the size everywhere.
-
-    Raises:
-        OptionError: `size` is neither a function nor a finite number > 0.
-    """
-    if size is None or callable(size):
-        return size
-    if isinstance(size, bool) or not isinstance(size, Real):
-        raise OptionError(f"{name} must be a number, a function of points or a SizeField, not {type(size).__name__}")
-    length = real_option(name, size)
-    if not (np.isfinite(length) and length > 0):
-        raise OptionError(f"{name} must be a finite number above 0, not {length:g}")
-    return lambda points: length
-
-
-def evaluate(size: Size, points: Float, name: str = "size") -> Float:
-    """Evaluates `size` at `points` and checks the result; refinement calls it once per round.
-
-    Args:
-        size: a function of (n, 2) float64, read-only, that returns (n,) numbers > 0 (inf for no bound), or one number
-            for all points. Exceptions that it raises are not caught.
-        points: (n, 2) float64. If it is empty, the function is not called.
-
-    Returns:
-        (n,) float64.
-
-    Raises:
-        OptionError: `size` is not a function, or its result is invalid; the message names the first such point and its
-            value.
-    """
-    if not callable(size):
-        raise OptionError(f"{name} must be a function of points or a SizeField, not {type(size).__name__}")
-    if not len(points):
-        return np.empty(0)
-    sizes = _numbers(size(frozen(points)), f"what {name} returns")
-    if sizes.ndim == 0:
-        sizes = np.full(len(points), sizes)
-    if sizes.shape != (len(points),):
-        raise OptionError(f"{name} must return one number for each of {len(points)} points, not shape {sizes.shape}")
-    wrong = np.flatnonzero(~(sizes > 0))
-    if wrong.size:
-        k = int(wrong[0])
-        raise OptionError(f"{name} is {sizes[k]:g} at {_text(points[k])}: sizes must be above 0")
-    return sizes
-
-
 # ---- Supports of size fields ---------------------------------------------------------------------------------------
 
 
-class _Support(ABC):
-    """The nodes (vertices, triangles or grid points) on which sizes are given, by index."""
+class _OnMesh(Support):
+    """The vertices or triangles of a mesh, in which the host locates points."""
+
+    by_kernels = False
+
+    def __init__(self, mesh: Mesh) -> None:
+        self.mesh = mesh
+        self.background = Background(mesh)
+
+    def step(self, device: Device, values: Float) -> Step:
+        def lower(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
+            assert isinstance(count, int)  # the host locates the points, so it knows their number
+            places = points[:count].download().view(np.float64).reshape(-1, 2)
+            device.launch("lower_to_given", count, device.array(self._interpolated(places, values)), sizes)
+
+        return lower
+
+    def _interpolated(self, points: Float, values: Float) -> Float:
+        with np.errstate(over="ignore", invalid="ignore"):  # coordinates may be as large as floats are
+            corners, weights = self.stencil(points)
+            parts = weights * values[corners]
+        if not np.isfinite(values).all():
+            parts[weights == 0] = 0  # not 0 * inf
+        size: Float = parts[:, 0]
+        for k in range(1, parts.shape[1]):
+            size = size + parts[:, k]
+        return size
 
     @abstractmethod
     def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
         """The (n, k) nodes that determine the size at each point, and their (n, k) interpolation weights."""
 
-    @abstractmethod
-    def network(self) -> tuple[Float, NDArray[Any]]:
-        """The coordinates of the nodes, and the (e, 2) pairs of adjacent nodes."""
 
-    @abstractmethod
-    def name(self, place: int) -> str:
-        """The name of a node, for messages."""
-
-
-class _OnVertices(_Support):
-    def __init__(self, mesh: Mesh) -> None:
-        self.mesh = mesh
-        self.background = Background(mesh)
-
+class _OnVertices(_OnMesh):
     def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
         places = self.background.locate(points)
         return places.corners, places.weights
@@ -218,17 +178,13 @@ class _OnVertices(_Support):
         return self.mesh.vertices, unique_edges(self.mesh)[0]
 
     def name(self, place: int) -> str:
-        return f"vertex {place} {_text(self.mesh.vertices[place])}"
+        return f"vertex {place} {place_text(self.mesh.vertices[place])}"
 
     def __str__(self) -> str:
         return f"on {len(self.mesh.vertices)} vertices"
 
 
-class _OnTriangles(_Support):
-    def __init__(self, mesh: Mesh) -> None:
-        self.mesh = mesh
-        self.background = Background(mesh)
-
+class _OnTriangles(_OnMesh):
     def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
         return self.background.locate(points).triangles[:, None], np.ones((len(points), 1))
 
@@ -242,17 +198,13 @@ class _OnTriangles(_Support):
         return f"on {len(self.mesh.triangles)} triangles"
 
 
-class _OnGrid(_Support):
+class _OnGrid(Support):
     def __init__(self, x: Float, y: Float) -> None:
         self.x, self.y = x, y
 
-    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
-        column, right = _between(self.x, points[:, 0])
-        row, up = _between(self.y, points[:, 1])
-        corner = row * len(self.x) + column
-        corners = np.stack([corner, corner + 1, corner + len(self.x), corner + len(self.x) + 1], axis=1)
-        left, down = 1 - right, 1 - up
-        return corners, np.stack([left * down, right * down, left * up, right * up], axis=1)
+    def step(self, device: Device, values: Float) -> Step:
+        grid = (device.array(self.x), len(self.x), device.array(self.y), len(self.y), device.array(values))
+        return lambda points, count, sizes: device.launch("lower_by_grid", count, points, *grid, sizes)
 
     def network(self) -> tuple[Float, NDArray[Any]]:
         x, y = np.meshgrid(self.x, self.y)
@@ -267,12 +219,6 @@ class _OnGrid(_Support):
 
     def __str__(self) -> str:
         return f"on a grid of {len(self.x)} by {len(self.y)}"
-
-
-def _between(lines: Float, coordinates: Float) -> tuple[NDArray[np.int64], Float]:
-    """The grid interval that contains or is nearest to each coordinate, and the relative position in it, 0 to 1."""
-    k = np.clip(np.searchsorted(lines, coordinates, side="right") - 1, 0, len(lines) - 2)
-    return k, np.clip((coordinates - lines[k]) / (lines[k + 1] - lines[k]), 0, 1)
 
 
 def _lowered(sizes: Float, edges: NDArray[Any], growth: Float) -> Float:
@@ -320,17 +266,8 @@ def _chosen(mesh: Mesh, sizes: Float, on: str | None) -> str:
     return on
 
 
-def _numbers(values: ArrayLike, name: str) -> Float:
-    """Converts real numbers of any type to float64."""
-    try:
-        array = real_array(values, "iuf", none=None)
-        return np.ascontiguousarray(array).reshape(array.shape)
-    except ValueError as error:
-        raise OptionError(f"{name} must be real numbers ({error})") from None
-
-
 def _rising(coordinates: ArrayLike, name: str) -> Float:
-    array = _numbers(coordinates, name)
+    array = numbers(coordinates, name)
     if array.ndim != 1 or len(array) < 2:
         raise OptionError(f"{name} must have shape (n,) with n at least 2, not {array.shape}")
     wrong = np.flatnonzero(~((array[1:] > array[:-1]) & np.isfinite(array[1:]) & np.isfinite(array[:-1])))
@@ -338,7 +275,3 @@ def _rising(coordinates: ArrayLike, name: str) -> Float:
         k = int(wrong[0])
         raise OptionError(f"{name} must rise: {name}[{k}] = {array[k]:g}, {name}[{k + 1}] = {array[k + 1]:g}")
     return array.copy()
-
-
-def _text(point: Float) -> str:
-    return f"({point[0]:.17g}, {point[1]:.17g})"

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import dmr
 from dmr.cli.files import read_size_field
 from dmr.errors import FileError, OptionError
+from dmr.sizing.functions import evaluate
 from dmr.sizing.location import Background
-from dmr.sizing.size_field import SizeField, evaluate
+from dmr.sizing.size_field import SizeField
 from tests.support.meshes import qhull_mesh
 
 scipy_spatial = pytest.importorskip("scipy.spatial")

@@ -59,6 +59,35 @@ KERNEL(centroids, const int32 *slots, const Triangle *triangles, const Point *po
     }
 }
 
+// Whether a triangle is the one whose corners were stored for its slot; only the first `known` slots have entries.
+INLINE bool is_known(const Triangle &t, const int32 *corners, Index slot, Index known) {
+    const int32 *const stored = corners + 3 * slot;
+    return slot < known && stored[0] == t.vertex[0] && stored[1] == t.vertex[1] && stored[2] == t.vertex[2];
+}
+
+// flags[t] = 1 if the size of a triangle has not been stored (dmr/refinement/steps/known_sizes.py).
+KERNEL(flag_unknown, const Triangle *triangles, const int32 *corners, int64 known, int32 *flags) {
+    for (const Index t : launch)
+        flags[t] = !is_known(triangles[t], corners, t, known);
+}
+
+KERNEL(store_known, const int32 *slots, const Triangle *triangles, const float64 *sizes, int32 *corners,
+       float64 *stored) {
+    for (const Index i : launch) {
+        for (int k = 0; k < 3; ++k)
+            corners[3 * Index(slots[i]) + k] = triangles[slots[i]].vertex[k];
+        stored[slots[i]] = sizes[i];
+    }
+}
+
+// Replaces the sizes of listed triangles by those stored for them.
+KERNEL(apply_known, const int32 *slots, const Triangle *triangles, const int32 *corners, const float64 *stored,
+       int64 known, float64 *sizes) {
+    for (const Index i : launch)
+        if (is_known(triangles[slots[i]], corners, slots[i], known))
+            sizes[i] = stored[slots[i]];
+}
+
 // flags[t] = 1 if a triangle was given up.
 KERNEL(flag_given_up, const uint32 *quality, int32 *flags) {
     for (const Index t : launch)

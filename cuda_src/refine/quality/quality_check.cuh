@@ -105,9 +105,13 @@ struct QualityCheck {
         const Point *const points = mesh.points;
         const Corners corners = mesh.corners();
         const float64 stricter = 1.0 - 0x1p-40; // as in dmr/refinement/setup/thresholds.py
-        const float64 squared_size = sizes == nullptr ? INFINITE : stricter * (sizes[i] * sizes[i]);
-        Bounds bounds = {limits.cosine_squared, limits.doubled_area, squared_size, limits.worst_first != 0,
+        Bounds bounds = {limits.cosine_squared, limits.doubled_area, limits.squared_edge, limits.worst_first != 0,
                          limits.grouped != 0};
+        if (sizes != nullptr) {
+            const float64 squared_size = stricter * (sizes[i] * sizes[i]);
+            if (squared_size < bounds.squared_size)
+                bounds.squared_size = squared_size;
+        }
         if (mesh.area_bounds != nullptr && !limits.first) {
             const float64 own = 2.0 * stricter * mesh.area_bounds[mesh.ancestor[slot]];
             if (own > 0.0 && own < bounds.doubled_area)

@@ -2,6 +2,12 @@
 // computes in between.
 #include "refine/rounds/progress.cuh"
 
+// Begins a round for many teams where no kernel runs whole rounds before it, unless the rounds have stopped.
+KERNEL(enter_round, int32 *progress) {
+    for ([[maybe_unused]] const Index i : launch)
+        leave_rounds(progress, progress[STOP] == GO_ON);
+}
+
 // requested[team] = number of subsegments of the piece that wait to be split.
 TEAM_KERNEL(survey_subsegments, const int32 *split_states, Count subsegments, int32 *requested) {
     for (const Team team : launch.teams()) {

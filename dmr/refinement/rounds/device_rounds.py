@@ -54,6 +54,11 @@ class DeviceRounds:
             except OutOfMemoryError:
                 self._candidate_capacity = 0  # `run` requests what it needs
 
+    @property
+    def runs_large_passes(self) -> bool:
+        """Whether the device can run a pass with large records by itself."""
+        return self._teams.available
+
     def run(self, most_rounds: int) -> DeviceReport:
         """Runs at most `most_rounds` rounds, until one stops the loop.
 
@@ -134,6 +139,8 @@ class DeviceRounds:
         A GPU runs the first of them while the host records the loop.
         """
         teams, work, several = self._teams, self._work, self._teams.several_teams
+        if not teams.available:
+            return None
         teams.by_one_team(arrays)
         teams.by_several_teams(arrays)
         if several is not None:
@@ -153,7 +160,7 @@ class DeviceRounds:
     def _record(self, capacity: Capacity) -> Loop:
         work, device = self._work, self._work.state.device
         # Every kernel and array must be ready before the round is recorded.
-        rehearsed = ("refinement", work.state.carries)
+        rehearsed = ("refinement", work.state.carries, self._teams.available)
         if rehearsed not in device.rehearsed:
             with device.rehearsal():
                 self._launch_round(capacity)
@@ -166,8 +173,11 @@ class DeviceRounds:
     def _launch_round(self, capacity: Capacity) -> None:
         """Launches one round: the body of the loop."""
         arrays = self._arrays(capacity)
-        self._teams.by_one_team(arrays)
-        self._teams.by_several_teams(arrays)
+        if self._teams.available:
+            self._teams.by_one_team(arrays)
+            self._teams.by_several_teams(arrays)
+        else:
+            self._work.state.device.launch("enter_round", 1, self._work.progress.array)
         steps = RecordedSteps(self._work, arrays)
         choice = self._work.progress.number(Entry.CHOICE, max(Choice))
         run_pass(steps, Selection(choice, RECORD_CAPACITY))

@@ -38,6 +38,11 @@ class TeamRounds:
         self._work = work
 
     @property
+    def available(self) -> bool:
+        """Whether kernels can run whole rounds: not if sizes are evaluated between their steps."""
+        return not self._work.quality.evaluates_sizes
+
+    @property
     def several_teams(self) -> dict[str, int] | None:
         """Limits of the rounds that several teams run; None if they run none."""
         return PERSISTENT_ON_GPU if self._work.state.device.threads == 0 else PERSISTENT_ON_CPU

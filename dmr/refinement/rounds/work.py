@@ -15,6 +15,7 @@ from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
+from dmr.refinement.steps.known_sizes import KnownSizes
 from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
 from dmr.refinement.strategies.balancing import Balance
@@ -67,9 +68,17 @@ class Work:
         with self.clock.phase("check"):
             everything = self.space.array("fresh", count, np.int32)
             state.device.launch("fill_indices", count, everything)
-            self.quality.check_all(everything, count)
+            self.quality.check(everything, count)
             bad.extend(everything, count)
             state.reserve_for(bad.count, self.expected)
+
+    def check_exactly(self, known: KnownSizes) -> bool:
+        """Evaluates the exact sizes of new triangles, and checks these; returns whether any of them is bad."""
+        with self.clock.phase("check"):
+            slots, count = known.evaluate()
+            self.quality.check(slots, count)
+            self.bad.extend(slots, count)
+        return self.bad.count > 0
 
     def close_round(self) -> None:
         """Adds a round that the host has driven to the statistics."""

@@ -7,7 +7,7 @@ Sines and cosines are summed in integer arithmetic, far beyond a double's precis
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dmr.common.cached import cached_property
@@ -84,6 +84,7 @@ class Thresholds:
     Attributes:
         cosine_squared: a triangle is skinny if the squared cosine of its smallest angle exceeds it; 2 for no bound.
         doubled_area: a triangle is large if twice its area exceeds it; infinity for no bound.
+        squared_edge: a triangle is large if the squared length of an edge exceeds it; infinity for no bound.
         off_center_limit: height of an off-center over the shortest edge, in lengths of that edge; infinity for
             circumcenters.
         clearance: squared distance that other points of a triangle's petal must keep from all vertices, in squared
@@ -105,17 +106,22 @@ class Thresholds:
     clearance: float
     lens: float
     stretch: float = math.inf
+    squared_edge: float = math.inf
     worst_first: int = 0
     most: int = 0
     grouped: int = 0
     first: int = 0
 
+    def with_edges(self, longest: float) -> Thresholds:
+        """Returns the same thresholds, and a bound on the length of edges."""
+        return replace(self, squared_edge=longest * longest * (1.0 - MARGIN))
+
     @cached_property
     def view(self) -> Packed:
         """The kernel argument (`Limits` of cuda_src/mesh/mesh.cuh)."""
         names = (
-            "cosine_squared", "doubled_area", "lens", "off_center_limit", "clearance", "stretch", "worst_first",
-            "grouped", "first",
+            "cosine_squared", "doubled_area", "squared_edge", "lens", "off_center_limit", "clearance", "stretch",
+            "worst_first", "grouped", "first",
         )  # fmt: skip
         return pack("Limits", **{name: getattr(self, name) for name in names})
 
@@ -146,8 +152,8 @@ def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
         clearance,
         lens,
         _stretch(sine, cosine, options.conforming),
-        int(recipe.worst_first),
-        int(recipe.one_by_one),
+        worst_first=int(recipe.worst_first),
+        most=int(recipe.one_by_one),
     )
 
 

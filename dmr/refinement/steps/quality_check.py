@@ -6,12 +6,13 @@ from copy import copy
 
 import numpy as np
 
-from dmr.memory import Argument, DeviceArray, Enumeration, Number
+from dmr.memory import Argument, DeviceArray, Enumeration, Number, bound_of
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 from dmr.refinement.state.workspace import Workspace
-from dmr.sizing.size_field import Size, evaluate
+from dmr.refinement.steps.known_sizes import KnownSizes
+from dmr.sizing.source import DeviceSizes
 
 
 class ShareCounter(Enumeration):
@@ -26,20 +27,41 @@ class QualityCheck:
 
     Attributes:
         device: where they are; counters: (5,) int64 there: how new triangles were distributed (`COUNTERS`).
+        known: the exact sizes of triangles, if a function gives them.
     """
 
     def __init__(
-        self, state: DeviceMesh, space: Workspace, limits: Thresholds, max_edge: Size | None, *, counts_shares: bool
+        self,
+        state: DeviceMesh,
+        space: Workspace,
+        limits: Thresholds,
+        max_edge: DeviceSizes | None,
+        known: KnownSizes | None,
+        *,
+        counts_shares: bool,
     ) -> None:
+        """Prepares the check.
+
+        Args:
+            state, space, limits: the mesh, scratch arrays, and the bounds that are the same everywhere.
+            max_edge: the bound on edges by place, evaluated by kernels; known: what replaces it where it is known.
+            counts_shares: whether to count how new triangles are distributed.
+        """
         self._state, self._space, self._limits, self._max_edge = state, space, limits, max_edge
+        self.known = known
         self._counts_shares = counts_shares
         self.device = state.device
         self.counters = self.device.zeros(len(COUNTERS), np.int64)
 
     @property
     def by_itself(self) -> bool:
-        """Whether each triangle can be checked alone: no bound on edges, and no counts of shares."""
-        return self._max_edge is None and not self._counts_shares
+        """Whether each triangle can be checked alone: no sizes to evaluate, and no counts of shares."""
+        return not self.evaluates_sizes and not self._counts_shares
+
+    @property
+    def evaluates_sizes(self) -> bool:
+        """Whether sizes are evaluated for a list of triangles before they are checked."""
+        return self._max_edge is not None
 
     def with_limits(self, limits: Thresholds, *, sized: bool = True) -> QualityCheck:
         """Returns the same check with other thresholds, and with sizes only if `sized`; the counters are shared."""
@@ -48,14 +70,14 @@ class QualityCheck:
         other._max_edge = self._max_edge if sized else None
         return other
 
+    def check(self, slots: DeviceArray, count: int) -> None:
+        """Checks the `count` triangles of a list."""
+        self.device.launch("check_listed", count, *self.arguments(slots, count, fresh=False))
+
     def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:
         """Returns the kernel arguments for the `count` triangles of a list; `fresh` ones may count as shares."""
         counters = self.counters if fresh and self._counts_shares else None
         return self._state.view, self._limits.view, slots, self._sizes(slots, count), counters
-
-    def check_all(self, everything: DeviceArray, count: int) -> None:
-        """Runs the first check: all triangles of the mesh, and with them all subsegments."""
-        self.device.launch("check_listed", count, *self.arguments(everything, count, fresh=False))
 
     def counted(self) -> dict[str, int]:
         """Returns the counters by name; those of shares only if they were requested."""
@@ -63,13 +85,13 @@ class QualityCheck:
         return {name: numbers[name] for name in (COUNTERS if self._counts_shares else COUNTERS[:2])}
 
     def _sizes(self, slots: DeviceArray, count: Number) -> DeviceArray | None:
-        """Returns the bound on the longest edge of each listed triangle; calls the user's function once for all."""
+        """Returns the bound on the longest edge of each listed triangle, at its centroid."""
         if self._max_edge is None:
             return None
-        assert isinstance(count, int)  # the host calls the function, so it drives the rounds
-        centroids = self._space.array("centroids", count, POINT)
+        bound = bound_of(count)
+        centroids, sizes = self._space.array("centroids", bound, POINT), self._space.array("sizes", bound, np.float64)
         self.device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)
-        places = centroids[:count].download().view(np.float64).reshape(-1, 2)
-        with self.device.set_aside():
-            sizes = evaluate(self._max_edge, places, "max_edge")
-        return self.device.array(sizes)
+        self._max_edge.evaluate(centroids, count, sizes)
+        if self.known is not None:
+            self.known.apply(slots, count, sizes)
+        return sizes

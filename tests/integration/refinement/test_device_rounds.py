@@ -232,7 +232,7 @@ def test_the_default_loop(device_options):
     mesh = dmr.generate("random", 200, seed=1)
     assert dmr.refine(mesh, **device_options).loop == "device"
     assert dmr.refine(mesh, **device_options).to_json()["loop"] == "device"
-    for needs_host in ({"profile": True}, {"progress": lambda *_: None}, {"max_edge": lambda p: 0 * p[:, 0] + 1}):
+    for needs_host in ({"profile": True}, {"progress": lambda *_: None}):
         assert dmr.refine(mesh, **needs_host, **device_options).loop == "host"
     assert dmr.refine(mesh, marking="atomic", **device_options).loop == "host"
     assert dmr.refine(mesh, balance="none", **device_options).loop == "host"
@@ -243,7 +243,6 @@ def test_the_default_loop(device_options):
     [
         ({"profile": True}, "loop 'device' does not go with a profile"),
         ({"progress": lambda *_: None}, "does not go with a progress callback"),
-        ({"max_edge": lambda p: p[:, 0]}, "does not go with max_edge"),
         ({"marking": "two-stage"}, "does not go with marking 'two-stage'"),
         ({"balance": "none"}, "does not go with balance 'none'"),
         ({"balance": "child-launch"}, "does not go with balance 'child-launch'"),

@@ -51,8 +51,8 @@ def test_a_run_ends_at_its_time_limit(device_options, loop, clock, monkeypatch):
     monkeypatch.setattr(DeviceRounds, "run", late)
     mesh = dmr.generate("random", 2000, seed=4)
     if loop == "host":
-        size = lambda points: (setattr(clock, "now", clock.now + 1), np.full(len(points), np.inf))[1]  # noqa: E731
-        fine = dmr.refine(mesh, max_seconds=3.5, max_edge=size, **device_options)
+        progress = lambda *_: setattr(clock, "now", clock.now + 1)  # noqa: E731
+        fine = dmr.refine(mesh, max_seconds=3.5, progress=progress, **device_options)
         assert 0 < fine.rounds <= 4
     else:
         fine = dmr.refine(mesh, loop=loop, max_seconds=3.5, **device_options)

@@ -1,0 +1,45 @@
+"""Exact sizes of triangles: those that a user's function gave at their centroids.
+
+Rounds compare triangles with sizes sampled ahead, which kernels interpolate. When nothing is left to do, the function
+is called once for all triangles that it has not yet been asked for. What it gives decides about them from then on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dmr.memory import DeviceArray, Number, flagged_indices
+from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.records import POINT
+from dmr.sizing.source import SizeSource
+
+
+class KnownSizes:
+    """Sizes by slot. One holds as long as the slot has the triangle that it was evaluated for."""
+
+    def __init__(self, state: DeviceMesh, source: SizeSource) -> None:
+        self._state, self._sizes_at = state, source.on(state.device)
+        self._count = 0  # slots for which the arrays below have entries
+        self._corners = state.device.empty(0, np.int32)
+        self._sizes = state.device.empty(0, np.float64)
+
+    def evaluate(self) -> tuple[DeviceArray, int]:
+        """Evaluates the sizes of all triangles without one; returns their slots, and their number."""
+        state, device = self._state, self._state.device
+        flags = device.empty(state.slots, np.int32)
+        device.launch("flag_unknown", state.slots, state.triangles, self._corners, self._count, flags)
+        slots, count = flagged_indices(flags)
+        if count:
+            centroids, sizes = device.empty(count, POINT), device.empty(count, np.float64)
+            device.launch("centroids", count, slots, state.triangles, state.points, centroids)
+            self._sizes_at.evaluate(centroids, count, sizes)
+            self._corners, self._sizes = self._corners.grown(3 * state.slots), self._sizes.grown(state.slots)
+            self._count = state.slots
+            device.launch("store_known", count, slots, state.triangles, sizes, self._corners, self._sizes)
+        return slots, count
+
+    def apply(self, slots: DeviceArray, count: Number, sizes: DeviceArray) -> None:
+        """Replaces the sizes of listed triangles by the exact ones, as far as they are known."""
+        state = self._state
+        known = (self._corners, self._sizes, self._count)
+        state.device.launch("apply_known", count, slots, state.triangles, *known, sizes)

@@ -1,0 +1,118 @@
+"""The part of the plane in which a function is sampled: a rectangle, or the triangles of a mesh."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dmr.common.cached import cached_property
+from dmr.errors import OptionError
+from dmr.mesh.statistics import bounding_box, unique_edges
+from dmr.mesh.types import Float, Mesh, check_indices
+from dmr.sizing.grid import TriangleGrid
+from dmr.sizing.source import numbers
+
+MARGIN = 2.0**-6  # rectangles are enlarged by this part of their width: much more than any rounding
+NEAR = 2.0**-30  # points this near to the boundary, relative to the extent, count as outside
+
+
+class Extent:
+    """A rectangle, and the boundary of the domain in it.
+
+    Attributes:
+        low: (2,) the lower left corner; size: (2,) width and height.
+    """
+
+    def __init__(self, over: Mesh | ArrayLike) -> None:
+        """Prepares a domain.
+
+        Args:
+            over: a mesh with triangles, or the rectangle (x0, y0, x1, y1).
+
+        Raises:
+            OptionError: the rectangle is not one of positive width and height, or the mesh has no triangles.
+        """
+        self._mesh = over if isinstance(over, Mesh) else None
+        if isinstance(over, Mesh):
+            check_indices(over)
+            if not len(over.triangles):
+                raise OptionError("sizes are sampled in a mesh with triangles, and this mesh has none")
+            box = np.array(bounding_box(over.vertices[np.unique(over.triangles)]))
+            edges, count = unique_edges(over)
+            self._start, self._end = (over.vertices[edges[count == 1, k]] for k in (0, 1))
+        else:
+            box = numbers(over, "the rectangle")
+            if box.shape != (4,) or not np.isfinite(box).all() or not (box[2:] > box[:2]).all():
+                raise OptionError(
+                    "sizes are sampled in a Mesh or in a rectangle (x0, y0, x1, y1) with x0 < x1, y0 < y1"
+                )
+            self._start = self._end = np.empty((0, 2))
+        self.low, self.size = box[:2], box[2:] - box[:2]
+
+    @cached_property
+    def _grid(self) -> TriangleGrid:
+        assert self._mesh is not None
+        return TriangleGrid(self._mesh.vertices, self._mesh.triangles)
+
+    def holds(self, points: Float) -> NDArray[np.bool_]:
+        """Whether each point is inside the domain, and not near its boundary."""
+        if self._mesh is None or not len(points):
+            return np.ones(len(points), bool)
+        step = NEAR * float(self.size.max())
+        around = [points + step * np.array(way) for way in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
+        held: NDArray[np.bool_] = np.logical_and.reduce([self._contains(each) for each in around])
+        return held
+
+    def _contains(self, points: Float) -> NDArray[np.bool_]:
+        inside: NDArray[np.bool_] = self._grid.find(points)[0] >= 0
+        return inside
+
+    def crossed(self) -> NDArray[np.int64]:
+        """(p, 2) pairs of a rectangle and a boundary edge in it, for the rectangle of the whole extent, number 0."""
+        edges = np.arange(len(self._start))
+        return np.stack([np.zeros_like(edges), edges], axis=1)
+
+    def meets(
+        self, quadrants: NDArray[np.int64], crossed: NDArray[np.int64], divided: NDArray[np.int64], level: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Finds which quadrants of rectangles meet the domain, given that the rectangles do.
+
+        Args:
+            quadrants: (k, 4, 2) columns and rows of the quadrants of rectangles, at this `level`.
+            crossed: (p, 2) pairs of a rectangle and a boundary edge that may cross it.
+            divided: (k,) the rectangles that are divided, ascending: the others in `crossed` are ignored.
+
+        Returns:
+            (k, 4) truth values, and the pairs of a quadrant and an edge; the quadrants that meet the domain are
+            numbered row by row.
+        """
+        scale = self.size / 2.0**level
+        place = np.searchsorted(divided, crossed[:, 0])
+        kept = (place < len(divided)) & (divided[np.minimum(place, len(divided) - 1)] == crossed[:, 0])
+        parent, edge = place[kept], crossed[kept, 1]
+        row, edge, quadrant = np.repeat(parent, 4), np.repeat(edge, 4), np.tile(np.arange(4), len(parent))
+        near = self._reach(edge, self.low + quadrants[row, quadrant] * scale, scale)
+        row, quadrant, edge = row[near], quadrant[near], edge[near]
+
+        meets = np.zeros(quadrants.shape[:2], bool)
+        meets[row, quadrant] = True
+        partly = np.zeros(len(quadrants), bool)
+        partly[parent] = True
+        meets[~partly] = True  # inside the domain
+        unsure = np.nonzero(~meets & partly[:, None])
+        if len(unsure[0]):
+            meets[unsure] = self._contains(self.low + (quadrants[unsure] + 0.5) * scale)
+        numbers_of = np.cumsum(meets).reshape(meets.shape) - 1
+        return meets, np.stack([numbers_of[row, quadrant], edge], axis=1)
+
+    def _reach(self, edges: NDArray[np.int64], low: Float, size: Float) -> NDArray[np.bool_]:
+        """Whether edges may meet rectangles of this size, slightly enlarged."""
+        low, high = low - MARGIN * size, low + (1 + MARGIN) * size
+        start, end = self._start[edges], self._end[edges]
+        reached: NDArray[np.bool_] = ((np.maximum(start, end) >= low) & (np.minimum(start, end) <= high)).all(axis=1)
+        along = end - start
+        corners = [(x - start[:, 0]) * along[:, 1] - (y - start[:, 1]) * along[:, 0]
+                   for x in (low[:, 0], high[:, 0]) for y in (low[:, 1], high[:, 1])]  # fmt: skip
+        sides = np.stack(corners)
+        reached &= (sides.min(axis=0) <= 0) & (sides.max(axis=0) >= 0)
+        return reached

@@ -1,0 +1,115 @@
+"""Sizes that are the same everywhere, and those of a user's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dmr.common.arguments import real_option
+from dmr.common.frozen import frozen
+from dmr.errors import OptionError
+from dmr.memory import Device, DeviceArray, Number
+from dmr.mesh.types import Float
+from dmr.sizing.source import DeviceSizes, SizeSource, numbers, place_text
+
+Size = Callable[[Float], ArrayLike]
+
+
+@dataclass(frozen=True)
+class EqualSizes(SizeSource):
+    """The same size everywhere."""
+
+    number: float
+
+    def on(self, device: Device) -> DeviceSizes:
+        """Implements `SizeSource.on`; there is nothing to upload."""
+        return DeviceSizes(device, (lambda _, count, sizes: device.launch("lower_to", count, self.number, sizes),))
+
+
+@dataclass(frozen=True)
+class FunctionSizes(SizeSource):
+    """The sizes that a function of the user returns. The host calls it, once per evaluation.
+
+    Attributes:
+        function: as for `evaluate`; name: the option that it was given for, which messages name.
+    """
+
+    function: Size
+    name: str
+    by_kernels = False
+
+    def on(self, device: Device) -> DeviceSizes:
+        """Implements `SizeSource.on`; there is nothing to upload."""
+
+        def call(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
+            assert isinstance(count, int)  # the host calls the function, so it knows the number
+            places = points[:count].download().view(np.float64).reshape(-1, 2)
+            with device.set_aside():
+                found = evaluate(self.function, places, self.name)
+            device.launch("lower_to_given", count, device.array(found), sizes)
+
+        return DeviceSizes(device, (call,))
+
+
+def size_source(size: SizeSource | Size | float, name: str = "size") -> SizeSource:
+    """Converts the value of the option `name`: a number is the size everywhere.
+
+    Raises:
+        OptionError: `size` is neither a source, nor a function, nor a finite number > 0.
+    """
+    if isinstance(size, SizeSource):
+        return size
+    if callable(size):
+        return FunctionSizes(size, name)
+    if isinstance(size, bool) or not isinstance(size, Real):
+        raise OptionError(f"{name} must be a number, a function of points or a SizeField, not {type(size).__name__}")
+    length = real_option(name, size)
+    if not (np.isfinite(length) and length > 0):
+        raise OptionError(f"{name} must be a finite number above 0, not {length:g}")
+    return EqualSizes(length)
+
+
+def evaluate(size: Size, points: Float, name: str = "size") -> Float:
+    """Calls a function of the user for many points, and checks the result.
+
+    Args:
+        size: a function of (n, 2) float64, read-only, that returns (n,) numbers > 0 (inf for no bound), or one number
+            for all points. Exceptions that it raises are not caught.
+        points: (n, 2) float64. If it is empty, the function is not called.
+        name: what messages call the function.
+
+    Returns:
+        (n,) float64.
+
+    Raises:
+        OptionError: `size` is not a function, or its result is invalid; the message names the first such point and its
+            value.
+    """
+    if not callable(size):
+        raise OptionError(f"{name} must be a function of points or a SizeField, not {type(size).__name__}")
+    if not len(points):
+        return np.empty(0)
+    sizes = called(size, points, name)
+    wrong = np.flatnonzero(~(sizes > 0))
+    if wrong.size:
+        k = int(wrong[0])
+        raise OptionError(f"{name} is {sizes[k]:g} at {place_text(points[k])}: sizes must be above 0")
+    return sizes
+
+
+def called(size: Size, points: Float, name: str) -> Float:
+    """Returns what a function gives for points, (n,) float64; numbers of any value.
+
+    Raises:
+        OptionError: it returns something else than one number, or a number for each point.
+    """
+    sizes = numbers(size(frozen(points)), f"what {name} returns")
+    if sizes.ndim == 0:
+        sizes = np.full(len(points), sizes)
+    if sizes.shape != (len(points),):
+        raise OptionError(f"{name} must return one number for each of {len(points)} points, not shape {sizes.shape}")
+    return sizes
