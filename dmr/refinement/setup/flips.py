@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dmr.errors import InvalidMeshError
 from dmr.memory import flagged_indices, scan, total
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.epochs import Epochs
@@ -29,3 +30,14 @@ def make_delaunay(state: DeviceMesh, epochs: Epochs, *, apply: bool = True) -> i
         device.launch("check_flips", count, flipping, edges, epoch, state.triangles, won)
         device.launch("apply_flips", count, flipping, edges, won, state.triangles, state.subsegments)
         flipped += total(scan(won), count)
+
+
+def refuse_unless_delaunay(state: DeviceMesh, epochs: Epochs) -> None:
+    """Refuses a mesh with edges that fail the in-circle test.
+
+    Raises:
+        InvalidMeshError: gives the number of triangles with such an edge.
+    """
+    failing = make_delaunay(state, epochs, apply=False)
+    if failing:
+        raise InvalidMeshError(f"{failing} triangles have an edge that is not Delaunay, which --strict refuses")

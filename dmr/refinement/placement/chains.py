@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.types import Float, Int
-from dmr.placement.outline import Segments
+from dmr.refinement.placement.outline import Segments
 
 FEWEST_SAMPLES, MOST_SAMPLES = 4, 2**12  # intervals per segment in which the metric is integrated
 ACCURACY = 0.02  # of the number of pieces

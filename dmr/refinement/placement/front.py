@@ -13,10 +13,11 @@ import numpy as np
 
 from dmr.memory import Device, DeviceArray, Packed, constant, pack, record, scan, total
 from dmr.mesh.types import Float, Int
-from dmr.placement.cells import Cells
+from dmr.refinement.placement.cells import Cells
+from dmr.refinement.state.records import POINT
 from dmr.sizing.source import DeviceSizes
 
-POINT, PROPOSAL = record("Point"), record("Proposal")
+PROPOSAL = record("Proposal")
 MOST_PROPOSALS = constant("MOST_PROPOSALS", "placement/front.cu")
 
 
@@ -57,6 +58,11 @@ class Front:
         self._add_nodes(0)
         self._fronts = outline.fronts
 
+    @property
+    def complete(self) -> bool:
+        """Whether no proposal is left."""
+        return self._waiting == 0
+
     def run(self, may_go_on: Callable[[], bool]) -> Float:
         """Advances the front until no proposal is left, or `may_go_on()` is False; returns the points, (k, 2)."""
         pending, waiting = self._settled(*self._at_pieces())
@@ -68,6 +74,7 @@ class Front:
                 break
             fresh, count = self._settled(*self._at_nodes(first))
             pending, waiting = self._joined(pending, waiting, fresh, count)
+        self._waiting = waiting
         placed = self._points[self._outline : self._count].download()
         return placed.view(np.float64).reshape(-1, 2)
 

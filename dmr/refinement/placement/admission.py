@@ -1,0 +1,69 @@
+"""Admits a mesh with placed points, as if refinement had split its segments and inserted the points."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.memory import Device, constant
+from dmr.mesh.types import Int, Mesh
+from dmr.refinement.placement.placing import Placement
+from dmr.refinement.setup.admission import admit
+from dmr.refinement.setup.flips import refuse_unless_delaunay
+from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.epochs import Epochs
+from dmr.refinement.state.records import SUBSEGMENT
+
+INPUT_VERTEX, FREE_VERTEX = constant("INPUT_VERTEX"), constant("FREE_VERTEX")
+
+
+def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tuple[DeviceMesh, list[str]]:
+    """Copies the mesh of a placement to a device; raises what `admit` does."""
+    mesh, segments, given = placement.mesh, placement.segments, placement.given
+    state, notes = admit(mesh, device, keep_segments)
+    order = state.order.download()
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    on_segments = slice(given, given + placement.on_segments)
+    origin, parameter = np.full(len(order), FREE_VERTEX, np.int32), np.zeros(len(order))
+    origin[:given], origin[on_segments] = INPUT_VERTEX, placement.division.segment
+    parameter[on_segments] = placement.division.parameter
+    state.vertex_origin[: len(order)].upload(origin[order])
+    state.vertex_parameter[: len(order)].upload(parameter[order])
+    rows = mesh.unique_segment_rows()[2]
+    state.subsegment_origin[: len(rows)].upload(placement.origin[rows])
+    state.input_segments = device.array(_records(rank[segments.ends]))
+    anchor = np.full(len(order), -1, np.int32)
+    anchored = np.flatnonzero(segments.anchor >= 0)
+    anchor[rank[anchored]] = rank[segments.anchor[anchored]]
+    state.anchor = device.array(anchor)
+    state.named, state.named_markers = segments.named, segments.markers
+    state.given = given
+    return state, notes
+
+
+def _records(ends: Int) -> NDArray[Any]:
+    records: NDArray[Any] = np.zeros(len(ends), SUBSEGMENT)
+    records["from"], records["to"] = ends.T
+    records["left"] = records["right"] = -1
+    return records
+
+
+def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, list[str]]:
+    """Checks a user's mesh, and turns clockwise triangles around; returns it, and what was repaired.
+
+    Raises:
+        InvalidMeshError: no valid triangulation (or, if `strict`, not a Delaunay one).
+    """
+    state, notes = admit(mesh, device)
+    if strict:
+        refuse_unless_delaunay(state, Epochs())
+    a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
+    clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    if notes:
+        triangles = np.where(clockwise[:, None], mesh.triangles[:, [0, 2, 1]], mesh.triangles)
+        mesh = replace(mesh, triangles=triangles)
+    return mesh, notes
