@@ -89,13 +89,3 @@ KERNEL_STRUCT(Cells) {
         }
     }
 };
-
-// Whether none of the points in cells lies nearer to p than `distance`.
-INLINE bool keeps_distance(Point p, float64 distance, float64 size, const Cells &cells, const Point *points) {
-    bool free = true;
-    cells.for_near(p, distance, size, [&](int32 other) {
-        free = squared_length(points[other], p) >= distance * distance;
-        return free;
-    });
-    return free;
-}

@@ -10,6 +10,7 @@
 constexpr float64 SPACING = 0.65; // least distance between two points, in sizes
 constexpr float64 LONGEST = 1.4;  // longest distance of two points that form an edge
 constexpr float64 CLEARANCE = 0.5; // least distance of a point from a segment
+constexpr float64 NEIGHBOUR = 1.25; // longest distance to a neighbour that supports a proposal
 constexpr float64 AROUND = 1.75;  // neighbourhood of a point in which its proposals must not be taken
 constexpr float64 OUTLINE_REACH = 1.6; // a piece that blocks a proposal has an end within this distance of it
 constexpr int MOST_NEAR = 48;     // points in a neighbourhood; where there are more, no point is wanted
@@ -28,7 +29,8 @@ struct alignas(16) Proposal {
     Point apex, middle; // of the triangle, and of its base
     Point origin;       // a point of the base that lies in the domain
     float64 side;       // length of the other two sides
-    int64 by_outline;   // 1 if the outline is near
+    int32 by_outline;   // 1 if the outline is near
+    int32 support;      // number of nodes that would be its neighbours
 };
 
 // The apex on the left of the base a -> b, with sides of about `size`.
@@ -37,7 +39,7 @@ INLINE Proposal proposal_on(Point a, Point b, float64 size) {
     const float64 side = size > least ? size : least;
     const float64 height = square_root((side * side - 0.25 * squared_base) / squared_base); // in bases
     const Point middle = {a.x + 0.5 * (b.x - a.x), a.y + 0.5 * (b.y - a.y)};
-    return {{middle.x - height * (b.y - a.y), middle.y + height * (b.x - a.x)}, middle, middle, side, true};
+    return {{middle.x - height * (b.y - a.y), middle.y + height * (b.x - a.x)}, middle, middle, side, true, 0};
 }
 
 // One proposal per directed piece of the outline with the domain on its left.
@@ -160,11 +162,21 @@ KERNEL(settle_proposals, Proposal *proposals, const float64 *sizes, Nodes nodes,
     }
 }
 
-// flags[i] = 1 if proposal i keeps its distance from all nodes.
-KERNEL(check_spacing, const Proposal *proposals, Nodes nodes, Cells cells, int32 *flags) {
+// flags[i] = 1 if proposal i keeps its distance from all nodes; then counts those that would be its neighbours.
+KERNEL(check_spacing, Proposal *proposals, Nodes nodes, Cells cells, int32 *flags) {
     for (const Index i : launch) {
-        const float64 size = proposals[i].side;
-        flags[i] = keeps_distance(proposals[i].apex, SPACING * size, size, cells, nodes.points);
+        const Proposal q = proposals[i];
+        const float64 distance = SPACING * q.side, reach = NEIGHBOUR * q.side;
+        bool free = true;
+        int32 support = 0;
+        cells.for_near(q.apex, reach, q.side, [&](int32 other) {
+            const float64 squared = squared_length(nodes.points[other], q.apex);
+            free = squared >= distance * distance;
+            support += squared < reach * reach;
+            return free;
+        });
+        proposals[i].support = support;
+        flags[i] = free;
     }
 }
 
@@ -184,16 +196,19 @@ KERNEL(add_proposals, const Proposal *proposals, Point *apexes, Cells cells) {
     }
 }
 
-// flags[i] = 1 if no conflicting proposal has a higher priority: a hash of its place in the list.
+// Of two proposals, the one with more neighbours has priority; then the one with the larger hash of its place.
+INLINE uint64 priority_of(const Proposal &q, Index i) { return uint64(q.support) << 32 | hash32(uint32(i)); }
+
+// flags[i] = 1 if no conflicting proposal has a higher priority.
 KERNEL(choose_proposals, const Proposal *proposals, Cells cells, int32 *flags) {
     for (const Index i : launch) {
         const Proposal mine = proposals[i];
-        const uint32 priority = hash32(uint32(i));
+        const uint64 priority = priority_of(mine, i);
         bool best = true;
         cells.for_near(mine.apex, SPACING * mine.side, mine.side, [&](int32 other) {
             const Proposal &theirs = proposals[other];
             const float64 distance = SPACING * (mine.side < theirs.side ? mine.side : theirs.side);
-            best = squared_length(theirs.apex, mine.apex) >= distance * distance || hash32(uint32(other)) <= priority;
+            best = squared_length(theirs.apex, mine.apex) >= distance * distance || priority_of(theirs, other) <= priority;
             return best;
         });
         flags[i] = best;

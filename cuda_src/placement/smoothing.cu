@@ -1,6 +1,7 @@
 // Smoothing of placed points in their triangulation, before refinement: nothing is promised about them yet.
 #include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
+#include "primitives/hash.cuh"
 
 constexpr int MOST_AROUND = 64; // triangles around a vertex that moves
 
@@ -89,6 +90,18 @@ INLINE float64 sharpest_around(const Triangle *triangles, const Point *points, i
     return count < MOST_AROUND ? most : 2.0;
 }
 
+// The cost of the triangles around a vertex if it were at p: the sum of the eighth powers of the cosecants of their
+// smallest angles, which the smallest ones dominate; infinity if a triangle is reversed.
+INLINE float64 cost_around(const Triangle *triangles, const Point *points, int32 vertex, int32 first, Point p) {
+    float64 sum = 0.0;
+    const int count = for_star(triangles, vertex, first, [&](int32 next, int32 previous) {
+        const float64 here = sharpness(p, points[next], points[previous]);
+        const float64 squared = 1.0 / (1.0 - here);
+        sum = here < 1.0 ? sum + squared * squared * (squared * squared) : INFINITE;
+    });
+    return count < MOST_AROUND ? sum : INFINITE;
+}
+
 // worst[v] = the sharpest triangle around a free vertex, if it is sharper than `limit`; 0 otherwise.
 KERNEL(rate_stars, const Triangle *triangles, const Point *points, const int32 *vertex_origin, const int32 *incident,
        float64 limit, float64 *worst) {
@@ -101,32 +114,34 @@ KERNEL(rate_stars, const Triangle *triangles, const Point *points, const int32 *
     }
 }
 
-// Moves the vertices with the sharpest triangles, of which no two are neighbours, to places where their smallest angle
-// is larger: by direct search in eight directions (Freitag, Jones and Plassmann 1999 do likewise, by linear programs).
-KERNEL(lift_stars, const Triangle *triangles, const int32 *incident, const float64 *worst, Point *points) {
+// Moves rated vertices, of which no two are neighbours, to places where the cost is lower: by direct search in eight
+// directions. (Freitag, Jones and Plassmann 1999 maximise the smallest angle, in independent sets, too.) The order of
+// neighbours is a hash that differs from sweep to sweep.
+KERNEL(lift_stars, const Triangle *triangles, const int32 *incident, const float64 *worst, uint32 sweep, Point *points) {
     constexpr float64 DIAGONAL = 0.70710678118654752;
     for (const Index i : launch) {
         const int32 v = int32(i);
         if (worst[v] == 0.0)
             continue;
+        const uint32 priority = hash32(hash32(sweep) ^ uint32(v));
         bool first = true;
         float64 squared_reach = INFINITE;
         const Point start = points[v];
         for_star(triangles, v, incident[v], [&](int32 next, int32) {
-            first = first && (worst[next] < worst[v] || (worst[next] == worst[v] && next < v));
+            first = first && (worst[next] == 0.0 || hash32(hash32(sweep) ^ uint32(next)) < priority);
             const float64 squared = squared_length(start, points[next]);
             squared_reach = squared < squared_reach ? squared : squared_reach;
         });
         if (!first)
             continue;
         Point best = start;
-        float64 least = worst[v], step = 0.25 * square_root(squared_reach);
+        float64 least = cost_around(triangles, points, v, incident[v], start), step = 0.25 * square_root(squared_reach);
         for (int turn = 0; turn < 6; ++turn) {
             const Point center = best;
             Point by = {step, 0.0};
             for (int direction = 0; direction < 8; ++direction) {
                 const Point p = {center.x + by.x, center.y + by.y};
-                const float64 here = sharpest_around(triangles, points, v, incident[v], p);
+                const float64 here = cost_around(triangles, points, v, incident[v], p);
                 if (here < least)
                     least = here, best = p;
                 by = {DIAGONAL * (by.x - by.y), DIAGONAL * (by.x + by.y)};

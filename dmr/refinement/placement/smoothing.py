@@ -15,9 +15,9 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.records import POINT
 
-ROUNDS = 4  # of Laplace's smoothing
+ROUNDS = 8  # of Laplace's smoothing
 LIFTED_ANGLE = 40.0  # degrees; smaller angles are lifted
-LIFTS, SWEEPS = 4, 4  # times that the mesh is made Delaunay again, and moves before each
+LIFTS, SWEEPS = 6, 6  # times that the mesh is made Delaunay again, and moves before each
 
 
 def smooth(state: DeviceMesh, epochs: Epochs) -> None:
@@ -67,5 +67,5 @@ def _lift(state: DeviceMesh, limit: float) -> bool:
         device.launch("flag_rated", count, worst, flags)
         if total(scan(flags), count) == 0:
             return sweep > 0
-        device.launch("lift_stars", count, state.triangles, incident, worst, state.points)
+        device.launch("lift_stars", count, state.triangles, incident, worst, sweep, state.points)
     return True
