@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from dmr.mesh.types import Mesh, Pslg
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
+    from dmr.meshing.point_sets import Delaunay, delaunay
     from dmr.refinement import refine
+    from dmr.refinement.adaptation import adapt, outline
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
     from dmr.validation.checker import Report, validate
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
+    "Delaunay": "dmr.meshing.point_sets",
     "DmrError": "dmr.errors",
     "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
@@ -42,10 +45,13 @@ _HOMES = {
     "SizeField": "dmr.sizing",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
+    "adapt": "dmr.refinement.adaptation",
+    "delaunay": "dmr.meshing.point_sets",
     "generate": "dmr.domains.generation",
     "interpolate": "dmr.location",
     "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
+    "outline": "dmr.refinement.adaptation",
     "read": "dmr.io",
     "refine": "dmr.refinement",
     "triangulate": "dmr.meshing.plain",
@@ -63,6 +69,7 @@ _MODULES = ("domains", "errors", "io", "memory")
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "Delaunay",
     "DmrError",
     "Locator",
     "Mesh",
@@ -73,6 +80,8 @@ __all__ = [
     "SizeField",
     "Voronoi",
     "__version__",
+    "adapt",
+    "delaunay",
     "domains",
     "errors",
     "generate",
@@ -81,6 +90,7 @@ __all__ = [
     "locate",
     "measure",
     "memory",
+    "outline",
     "read",
     "refine",
     "second_order",

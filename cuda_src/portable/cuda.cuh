@@ -40,6 +40,9 @@ INLINE void wait_for_team(int) { __syncthreads(); }
 template <class T> INLINE void racing_store(T *place, T value) { *const_cast<volatile T *>(place) = value; }
 template <class T> INLINE T racing_load(const T *place) { return *const_cast<const volatile T *>(place); }
 
+// A load that may be an earlier value of the word, from a cache that other multiprocessors' writes do not reach.
+template <class T> INLINE T cached_load(const T *place) { return __ldca(place); }
+
 // A monotonic clock.
 INLINE int64 nanoseconds() {
     int64 now;

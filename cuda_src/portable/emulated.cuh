@@ -129,6 +129,8 @@ template <class T> INLINE T racing_load(const T *place) {
     return *const_cast<const volatile T *>(place);
 }
 
+template <class T> INLINE T cached_load(const T *place) { return racing_load(place); }
+
 INLINE int64 nanoseconds() { return emulated::clock(); }
 INLINE int64 processor_number() { return blockIdx.x; }
 

@@ -44,6 +44,8 @@ constexpr int LANES = TEAM_SIZE;
 template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
+template <class T> INLINE T cached_load(const T *place) { return racing_load(place); }
+
 template <class T> INLINE T atomic_add(T *place, T value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T atomic_max(T *place, T value) {
     T seen = __atomic_load_n(place, __ATOMIC_RELAXED);

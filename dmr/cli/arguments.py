@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from dmr._version import __version__
@@ -25,6 +26,19 @@ from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
 
 
+# The switches of `dmr triangle` by the arguments of `dmr.refine` and `dmr.triangulate`, for messages.
+_SWITCHES = {
+    "min_angle": "-q",
+    "max_area": "-a",
+    "conforming": "-D",
+    "keep_segments": "-Y",
+    "max_steiner": "-S",
+    "convex_hull": "-c",
+    "device": "--device",
+    "threads": "--threads",
+}
+
+
 def build_parser() -> Parser:
     """Builds the parser of `dmr` and all its commands."""
     parser, commands = make_parser(
@@ -34,15 +48,20 @@ def build_parser() -> Parser:
         """
         dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
         dmr refine domain.poly -a 0.01  # mesh the domain that an outline bounds
+        dmr triangulate dots.node  # the Delaunay triangulation of points
         dmr triangle -pq30a0.01 domain.poly  # with the switches of Shewchuk's Triangle
         dmr validate input.1.ele --min-angle 30  # prove the result in exact arithmetic
         dmr view input.1.ele --screenshot mesh.png  # a picture
         dmr info input.1.ele  # counts, statistics, a histogram of angles
+        dmr convert input.1.ele mesh.vtu  # another format
         dmr generate random 10000 -o input.ele  # a sample mesh
         dmr devices  # list CPU and GPUs
         """,
     )
-    for add in (_add_refine, _add_triangle, _add_validate, _add_info, _add_view, _add_generate, _add_devices):
+    parser.suggest = _suggest_command
+    for add in (_add_refine, _add_triangulate, _add_triangle, _add_validate, _add_info, _add_view, _add_convert):
+        add(commands)
+    for add in (_add_generate, _add_devices):
         add(commands)
     return parser
 
@@ -68,14 +87,7 @@ def _add_refine(commands: Any) -> None:
         metavar="IN",
         help="an outline (.poly, .geojson, .gpkg, .shp), or a mesh: .ele with its companions, .vtu, .msh, ...",
     )
-    add(
-        "-o",
-        "--output",
-        type=file_name,
-        metavar="OUT",
-        help="output file; its suffix chooses the format (default: IN.1.node, IN.1.ele)",
-    )
-    add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
+    _add_output(parser)
     add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
     add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
     add(
@@ -109,15 +121,7 @@ def _add_refine(commands: Any) -> None:
         help="split no segment, on the boundary or inside: --keep-segments all",
     )
     add("--strict", action="store_true", help="refuse a mesh that is not Delaunay instead of flipping it")
-    add(
-        "--on-conflict",
-        choices=CONFLICT_POLICIES,
-        default=CONFLICT_POLICIES[0],
-        help="what to do if vertices or segments of an outline coincide, overlap or cross, or a ring encloses nothing "
-        "(default: %(default)s)",
-    )
-    add("--convex-hull", action="store_true", help="mesh the convex hull of an outline, not only what it encloses")
-    add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates an outline (default: %(default)s)")
+    _add_outline_options(parser)
     add(
         "--marking",
         choices=MARKINGS,
@@ -135,10 +139,7 @@ def _add_refine(commands: Any) -> None:
     add("--loop", choices=LOOPS, default=LOOPS[0], help="what drives the rounds (auto: the device if possible)")
     add_device(parser)
     add("--profile", action="store_true", help="report the time of each phase and the kernel launches; slows the run")
-    add("--order", type=int, choices=(1, 2), default=1, help="2: elements with midpoints (default: 1)")
-    add("--edges", action="store_true", help="also write a .edge file: all edges")
-    add("--neighbours", action="store_true", help="also write a .neigh file: the neighbours of each triangle")
-    add("--voronoi", action="store_true", help="also write .v.node and .v.edge files: the Voronoi dual")
+    _add_extras(parser)
     add(
         "--unrefined",
         type=file_name,
@@ -148,6 +149,87 @@ def _add_refine(commands: Any) -> None:
     add_json(parser)
     _add_feature_options(parser)
     parser.more = strategies.describe
+    parser.suggest = _suggest_triangle
+
+
+def _add_triangulate(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "triangulate",
+        """
+        Triangulate points or an outline, without adding points: constrained Delaunay
+
+        dmr triangulate dots.node  # the convex hull of points; writes dots.1.node, dots.1.ele
+        dmr triangulate domain.poly -o coarse.vtu  # what its segments enclose, as a VTK file
+        dmr triangulate country.geojson --project EPSG:3857 -o country.ele
+        """,
+    )
+    parser.add_argument(
+        "input", type=file_name, metavar="IN", help="points (.node), or an outline (.poly, .geojson, .gpkg, .shp, .npz)"
+    )
+    _add_output(parser)
+    _add_outline_options(parser)
+    _add_extras(parser)
+    add_threads(parser)
+    add_json(parser)
+    _add_feature_options(parser)
+    parser.suggest = _suggest_triangle
+
+
+def _add_convert(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "convert",
+        """
+        Write a mesh or an outline in another format; the suffixes choose the formats
+
+        dmr convert mesh.ele mesh.vtu  # for ParaView
+        dmr convert mesh.msh mesh.npz  # Gmsh's mesh as numpy arrays
+        dmr convert country.geojson country.poly --marker road  # an outline for Triangle
+        dmr convert mesh.ele mesh.inp --order 2  # second-order elements
+        """,
+    )
+    add = parser.add_argument
+    add("input", type=file_name, metavar="IN", help="a mesh or an outline, in any format that is read")
+    add("output", type=file_name, metavar="OUT", help="the file to write; what its format does not keep is reported")
+    add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
+    _add_extras(parser)
+    add_threads(parser)
+    _add_feature_options(parser)
+
+
+def _add_output(parser: Parser) -> None:
+    add = parser.add_argument
+    add(
+        "-o",
+        "--output",
+        type=file_name,
+        metavar="OUT",
+        help="output file; its suffix chooses the format (default: IN.1.node, IN.1.ele)",
+    )
+    add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
+
+
+def _add_outline_options(parser: Parser) -> None:
+    add = parser.add_argument
+    add(
+        "--on-conflict",
+        choices=CONFLICT_POLICIES,
+        default=CONFLICT_POLICIES[0],
+        help="what to do if vertices or segments of an outline coincide, overlap or cross, or a ring encloses nothing "
+        "(default: %(default)s)",
+    )
+    add("--convex-hull", action="store_true", help="mesh the convex hull of an outline, not only what it encloses")
+    add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates an outline (default: %(default)s)")
+
+
+def _add_extras(parser: Parser) -> None:
+    """Adds the options that `dmr.cli.files.Output` reads."""
+    add = parser.add_argument
+    add("--order", type=int, choices=(1, 2), default=1, help="2: elements with midpoints (default: 1)")
+    add("--edges", action="store_true", help="also write a .edge file: all edges")
+    add("--neighbours", action="store_true", help="also write a .neigh file: the neighbours of each triangle")
+    add("--voronoi", action="store_true", help="also write .v.node and .v.edge files: the Voronoi dual")
 
 
 def _add_feature_options(parser: Parser) -> None:
@@ -174,7 +256,7 @@ def _add_triangle(commands: Any) -> None:
         dmr triangle -rpa0.005 A.1  # refines it: writes A.2.node, A.2.ele, A.2.poly
         dmr triangle -e dots.node  # the Delaunay triangulation of points, and its edges
     """)
-    parser.set_defaults(module="triangle")
+    parser.set_defaults(module="triangle", flags=_SWITCHES)
     parser.takes_words = True
     parser.more = _describe_switches
     add = parser.add_argument
@@ -249,7 +331,13 @@ def _add_view(commands: Any) -> None:
     add("-f", "--force", action="store_true", help="overwrite the image if it exists")
     add("--compare", type=file_name, metavar="OTHER", help="a second mesh, beside the first at the same scale")
     add("--no-edges", action="store_true", help="leave out the edges of triangles")
-    add("--size", type=_size, metavar="WxH", help="size of the picture in pixels (default: chosen by the mesh)")
+    add(
+        "--size",
+        dest="window_size",
+        type=_size,
+        metavar="WxH",
+        help="size of the picture in pixels (default: chosen by the mesh)",
+    )
 
 
 def _add_generate(commands: Any) -> None:
@@ -295,6 +383,18 @@ def _add_devices(commands: Any) -> None:
     add = parser.add_argument
     add_json(parser)
     add("--warm", action="store_true", help="compile all kernels ahead of the first run")
+
+
+def _suggest_triangle(words: Sequence[str]) -> str:
+    from dmr.triangle.switches import suggested_call
+
+    return suggested_call(words)
+
+
+def _suggest_command(words: Sequence[str]) -> str:
+    """Returns a call of `dmr triangle`, or of `dmr refine` if the command is missing and a file is there."""
+    forgotten = words and not words[0].startswith("-") and "." in words[0]
+    return _suggest_triangle(words) or (f"dmr refine {words[0]}" if forgotten else "")
 
 
 def _describe_switches() -> str:

@@ -15,9 +15,10 @@ from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.targets import refuse_existing
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
-from dmr.io.formats import unknown_suffix
+from dmr.io.extras import Extras
+from dmr.io.formats import OURS, unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
-from dmr.mesh.naming import counting, named
+from dmr.mesh.naming import counting, counting_from, named
 from dmr.mesh.types import Mesh, Pslg
 from dmr.sizing.functions import size_source
 from dmr.sizing.size_field import SizeField
@@ -58,7 +59,13 @@ def read(
         known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
         options = " ".join(f"--{name}" for name in features)
         raise OptionError(f"{path}: {options}: only files with features ({known}) take these options")
-    alone = points and node.suffix.lower() == ".node" and not companion(node, ".ele").exists()
+    alone = node.suffix.lower() == ".node" and node.is_file() and not companion(node, ".ele").exists()
+    if alone and not points:
+        raise MissingFileError(
+            f"there is no {companion(node, '.ele').name} beside it, which would hold its triangles; "
+            "dmr triangulate makes a mesh of the points alone, and so does dmr refine --convex-hull",
+            node,
+        )
     with error_context(path):
         return io.read(path, threads=threads, companions=() if alone else None)
 
@@ -144,6 +151,40 @@ def numbered_as(mesh: str, input: str | None) -> AbstractContextManager[None]:
     return counting(numbers)
 
 
+class Output:
+    """The output of a command that reads one file and writes one mesh or outline, checked before any work.
+
+    Raises:
+        OptionError, FileError: as for `chosen_output` and `next_output`; or the format has no place for an extra.
+    """
+
+    def __init__(self, arguments: Arguments, *, outlines: bool = False) -> None:
+        """Args:
+        arguments: with the options of `_add_output` and `_add_extras`.
+        outlines: whether the result may be an outline.
+        """
+        self._input, self._threads = arguments.input, arguments.threads
+        if arguments.output is None:
+            self.target = next_output(arguments.input)
+        else:
+            self.target = chosen_output(arguments.output, force=arguments.force, outlines=outlines)
+        self._overwrite = arguments.output is None or arguments.force
+        self._extras = {name: getattr(arguments, name) for name in ("order", "neighbours", "edges", "voronoi")}
+        Extras(**self._extras).check(self.target)
+
+    def write(self, item: Mesh | Pslg) -> list[Path]:
+        """Writes the result, numbered as the input; returns the files.
+
+        Raises:
+            FileError: a file cannot be written, or not in this format.
+        """
+        base = io.numbering_base(self._input)
+        with counting_from(base):
+            return io.write(
+                self.target, item, overwrite=self._overwrite, base=base, threads=self._threads, **self._extras
+            )
+
+
 def next_output(path: str) -> Path:
     """Default output of a refinement of `path`: input.1.ele for input.ele, then input.2.ele.
 
@@ -156,8 +197,12 @@ def next_output(path: str) -> Path:
     return target
 
 
-def chosen_output(path: str, *, force: bool) -> Path:
+def chosen_output(path: str, *, force: bool, outlines: bool = False) -> Path:
     """Output file that the user names, checked before any work; `mesh` stands for `mesh.ele`.
+
+    Args:
+        path: the name; force: whether existing files may be overwritten.
+        outlines: whether a .poly file, which holds an outline but no mesh, may be named.
 
     Raises:
         OptionError: the file or a companion exists and may not be overwritten; or its format holds no triangles; or it
@@ -174,9 +219,9 @@ def chosen_output(path: str, *, force: bool) -> Path:
     together = [target]
     if suffix in (".ele", ".node"):
         together = family(target)
-    elif suffix in SUFFIXES:
+    elif suffix in SUFFIXES and not (outlines and suffix == ".poly"):
         raise OptionError(f"a {suffix} file cannot hold a mesh: write {companion(target, '.ele')}")
-    elif suffix != ".npz":
+    elif suffix not in OURS:
         form = find_format(suffix)
         if form is None:
             raise OptionError(f"{target}: {unknown_suffix(target, '.ele', '.npz')}")

@@ -9,7 +9,7 @@ from dmr.cli.console import Console
 from dmr.cli.files import read
 from dmr.common.command_line.console import aligned, writes_unicode
 from dmr.common.command_line.parser import Arguments
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from dmr.errors import OptionError
 from dmr.mesh.names import Names
 from dmr.mesh.statistics import Distribution, Quality, bounding_box, measure
@@ -22,7 +22,7 @@ BIN_DEGREES = 5
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh or outline, measures it and prints the results."""
     if not 0 <= arguments.min_angle <= 60:
-        raise OptionError(f"min_angle must be from 0 to 60 degrees, not {arguments.min_angle:g}")
+        raise OptionError(f"{option('min_angle')} must be from 0 to 60 degrees, not {arguments.min_angle:g}")
     found = read(arguments.mesh, features={"layer": arguments.layer})
     if isinstance(found, Pslg):
         _describe_outline(found, arguments, console)

@@ -6,13 +6,11 @@ import time
 
 from dmr.cli import profile as profiling
 from dmr.cli.console import Console
-from dmr.cli.files import chosen_output, error_context, features_asked, next_output, read, read_size
+from dmr.cli.files import Output, error_context, features_asked, read, read_size
 from dmr.cli.unrefined import list_target, write_list
 from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted
-from dmr.io.extras import Extras
-from dmr.mesh.naming import counting_from
 from dmr.mesh.statistics import Summary, summarise
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import CHILD_LAUNCHES, RefineOptions
@@ -33,15 +31,9 @@ def run(arguments: Arguments, console: Console) -> int:
     options = {name: getattr(arguments, name) for name in RefineOptions.__dataclass_fields__}
     chosen = RefineOptions(**options)  # raises for a bad value before anything is read
     outline = {name: getattr(arguments, name) for name in ("on_conflict", "convex_hull", "mesher")}
-    if arguments.output is None:
-        target = next_output(arguments.input)
-    else:
-        target = chosen_output(arguments.output, force=arguments.force)
-    extras = {name: getattr(arguments, name) for name in ("order", "neighbours", "edges", "voronoi")}
-    Extras(**extras).check(target)
+    output = Output(arguments)
     left = None if arguments.unrefined is None else list_target(arguments.unrefined, force=arguments.force)
 
-    from dmr import io
     from dmr.common.threads import thread_count
     from dmr.memory import open_device
     from dmr.refinement import choose_device, refine
@@ -72,10 +64,7 @@ def run(arguments: Arguments, console: Console) -> int:
     for warning in result.warnings:
         console.warn(warning)
     started = time.perf_counter()
-    base = io.numbering_base(arguments.input)
-    overwrite = arguments.output is None or arguments.force
-    with counting_from(base):
-        written = io.write(target, result.mesh, overwrite=overwrite, base=base, threads=arguments.threads, **extras)
+    written = output.write(result.mesh)
     if left is not None:
         written += write_list(left, result, overwrite=arguments.force)
     seconds_writing = time.perf_counter() - started

@@ -9,6 +9,7 @@ from dmr.cli.files import features_asked, numbered_as, read, read_mesh, read_siz
 from dmr.cli.unrefined import read_list
 from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
+from dmr.common.text import option
 from dmr.errors import OptionError
 
 # Checks of bounds that a triangle may miss for a reason reported by the refinement.
@@ -18,9 +19,9 @@ BOUNDS = frozenset({"angle", "max area", "max edge", "area bounds", "region area
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh, checks it and prints one line per check."""
     if arguments.min_angle is not None and not 0 <= arguments.min_angle <= 60:
-        raise OptionError(f"min_angle must be from 0 to 60 degrees, not {arguments.min_angle:g}")
+        raise OptionError(f"{option('min_angle')} must be from 0 to 60 degrees, not {arguments.min_angle:g}")
     if arguments.max_area is not None and not arguments.max_area > 0:
-        raise OptionError(f"max_area must be positive, not {arguments.max_area:g}")
+        raise OptionError(f"{option('max_area')} must be positive, not {arguments.max_area:g}")
     features = features_asked(arguments)
     if arguments.input is None and any(features.values()):
         raise OptionError(

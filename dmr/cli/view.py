@@ -31,7 +31,7 @@ def run(arguments: Arguments, console: Console) -> int:
         screenshot=target,
         compare=other,
         edges=not arguments.no_edges,
-        window_size=arguments.size,
+        window_size=arguments.window_size,
         titles=() if other is None else (Path(arguments.mesh).name, Path(arguments.compare).name),
     )
     if target is not None:

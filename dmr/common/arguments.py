@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dmr.common.errors import OptionError, WrongTypeError
+from dmr.common.text import option
 
 _LONGEST = 60  # characters of a value in a message
 _LONGEST_NUMBER = 256  # bits
@@ -60,9 +61,9 @@ def real_option(name: str, value: Any) -> float:
             raise ValueError
         return real(value)
     except TooLargeError as error:
-        raise OptionError(f"{name} must be a number: {error}") from None
+        raise OptionError(f"{option(name)} must be a number: {error}") from None
     except ValueError:
-        raise WrongTypeError(f"{name} must be a number, not {shortened(value)}") from None
+        raise WrongTypeError(f"{option(name)} must be a number, not {shortened(value)}") from None
 
 
 def whole_option(name: str, value: Any, kind: str = "a whole number") -> int:
@@ -74,7 +75,7 @@ def whole_option(name: str, value: Any, kind: str = "a whole number") -> int:
     try:
         return whole(value)
     except ValueError:
-        raise WrongTypeError(f"{name} must be {kind}, not {shortened(value)}") from None
+        raise WrongTypeError(f"{option(name)} must be {kind}, not {shortened(value)}") from None
 
 
 def chosen(name: str, value: Any, known: Iterable[str]) -> str:
@@ -86,7 +87,7 @@ def chosen(name: str, value: Any, known: Iterable[str]) -> str:
     if isinstance(value, str) and value in (words := tuple(known)):
         return words[words.index(value)]
     error = OptionError if isinstance(value, str) else WrongTypeError
-    raise error(f"{name} must be one of {', '.join(known)}, not {shortened(value)}")
+    raise error(f"{option(name)} must be one of {', '.join(known)}, not {shortened(value)}")
 
 
 def one_of(name: str, value: Any, known: tuple[int, int]) -> int:
@@ -97,7 +98,7 @@ def one_of(name: str, value: Any, known: tuple[int, int]) -> int:
     """
     number = value if isinstance(value, int) else None
     if number not in known:
-        raise OptionError(f"{name} must be {known[0]} or {known[1]}, not {shortened(value)}")
+        raise OptionError(f"{option(name)} must be {known[0]} or {known[1]}, not {shortened(value)}")
     return int(number)
 
 
@@ -108,11 +109,11 @@ def listed(name: str, values: Any) -> list[Any]:
         WrongTypeError: `values` is not a sequence; names the argument.
     """
     if isinstance(values, str | bytes | bytearray | Mapping):
-        raise WrongTypeError(f"{name} must be a sequence, not {shortened(values)}")
+        raise WrongTypeError(f"{option(name)} must be a sequence, not {shortened(values)}")
     try:
         return list(values)
     except (TypeError, ValueError, OverflowError):  # the last one for impossible lengths
-        raise WrongTypeError(f"{name} must be a sequence, not {shortened(values)}") from None
+        raise WrongTypeError(f"{option(name)} must be a sequence, not {shortened(values)}") from None
 
 
 def words(name: str, values: Any) -> frozenset[str]:
@@ -123,7 +124,7 @@ def words(name: str, values: Any) -> frozenset[str]:
     """
     found = [values] if isinstance(values, str) else listed(name, values)
     if not all(isinstance(each, str) for each in found):
-        raise WrongTypeError(f"{name} must be a collection of words, not {shortened(values)}")
+        raise WrongTypeError(f"{option(name)} must be a collection of words, not {shortened(values)}")
     return frozenset(found)
 
 
@@ -136,7 +137,7 @@ def as_path(path: Any, name: str = "path") -> Path:
     try:
         return Path(path)
     except Exception:  # bytes, or one from a foreign object's __fspath__
-        raise WrongTypeError(f"{name} must be the name of a file, not {kind_of(path)}") from None
+        raise WrongTypeError(f"{option(name)} must be the name of a file, not {kind_of(path)}") from None
 
 
 def switch(name: str, value: Any) -> bool:
@@ -150,7 +151,7 @@ def switch(name: str, value: Any) -> bool:
         plain = value.item() if type(value).__name__ in ("bool", "bool_") and hasattr(value, "item") else value
         return bool(operator.index(plain))
     except Exception:  # including one from a foreign object's __index__
-        raise WrongTypeError(f"{name} must be True or False, not {shortened(value)}") from None
+        raise WrongTypeError(f"{option(name)} must be True or False, not {shortened(value)}") from None
 
 
 def shortened(value: Any) -> str:

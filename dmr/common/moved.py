@@ -20,9 +20,9 @@ else:
 SUCCESSORS = {
     "dmr.adjacency": "dmr.mesh.adjacency",
     "dmr.background": "dmr.sizing",
-    "dmr.background.edges": "dmr.sizing.nearest_edges",
-    "dmr.background.grid": "dmr.sizing.grid",
-    "dmr.background.location": "dmr.sizing.location",
+    "dmr.background.edges": "dmr.sizing.earlier",
+    "dmr.background.grid": "dmr.sizing.earlier",
+    "dmr.background.location": "dmr.sizing.earlier",
     "dmr.checks": "dmr.validation",
     "dmr.checks.report": "dmr.validation.report",
     "dmr.dual": "dmr.mesh.voronoi_dual",

@@ -1,6 +1,43 @@
-"""Formatting of counts in messages."""
+"""Formatting of counts and names of options in messages.
+
+A user of the library reads "min_angle must be ...", one of the command line "--min-angle must be ...".
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+_flags: ContextVar[Mapping[str, str] | None] = ContextVar("flags", default=None)
+
+
+@contextmanager
+def naming_flags(flags: Mapping[str, str]) -> Iterator[None]:
+    """Uses these flags for the arguments that they set, in the messages that this thread makes inside the block."""
+    token = _flags.set(flags)
+    try:
+        yield
+    finally:
+        _flags.reset(token)
+
+
+def option(name: str, value: Any = None) -> str:
+    """Formats an option for a message.
+
+    Args:
+        name: the argument of Python; value: what to give for it, if the message recommends a value.
+
+    Returns:
+        `on_conflict`, or with a value `on_conflict='error'`; on the command line `--on-conflict`, or
+        `--on-conflict error`. A value True needs no value there. Arguments that the command has no flag for keep their
+        name.
+    """
+    flag = (_flags.get() or {}).get(name)
+    if flag is None:
+        return name if value is None else f"{name}={value!r}"
+    return flag if value is None or value is True else f"{flag} {value}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:

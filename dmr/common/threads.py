@@ -12,6 +12,7 @@ from pathlib import Path
 from dmr.common.arguments import shortened
 from dmr.common.control_groups import control_groups
 from dmr.common.errors import OptionError
+from dmr.common.text import option
 
 # Threads beyond the number of cores do not help, and each takes a stack and tens of microseconds to start: a larger
 # number than this is a mistake. The limit is this high, and the same on small machines, so that a command written for a
@@ -43,13 +44,15 @@ def thread_count(threads: int | None) -> int:
     try:
         count = operator.index(threads)
     except Exception:  # including one from a foreign object's __index__
-        raise OptionError(f"threads must be a whole number and at least 1, not {shortened(threads)}") from None
+        raise OptionError(
+            f"{option('threads')} must be a whole number and at least 1, not {shortened(threads)}"
+        ) from None
     if count < 1:
-        raise OptionError(f"threads must be a whole number and at least 1, not {shortened(count)}")
+        raise OptionError(f"{option('threads')} must be a whole number and at least 1, not {shortened(count)}")
     most = MOST_THREADS if count <= MOST_THREADS else max(MOST_THREADS, os.cpu_count() or 1)
     if count > most:
         raise OptionError(
-            f"threads must be {most:,} at most, not {f'{count:,}' if count < 2**63 else shortened(count)}: "
+            f"{option('threads')} must be {most:,} at most, not {f'{count:,}' if count < 2**63 else shortened(count)}: "
             f"more threads than cores ({available_threads()} here) do not help"
         )
     return count

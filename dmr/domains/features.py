@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dmr.common.arguments import chosen, real, shortened
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from dmr.domains.composing import with_names
 from dmr.domains.coverage import Patch, cover
 from dmr.domains.projecting import Projection, is_geographic, note_degrees
@@ -63,7 +63,7 @@ class FeatureOptions:
         ):
             value = getattr(self, name)
             if not (value is None or isinstance(value, str)):
-                raise WrongTypeError(f"{name} must be {what}, not {shortened(value)}")
+                raise WrongTypeError(f"{option(name)} must be {what}, not {shortened(value)}")
         chosen("on_conflict", self.on_conflict, CONFLICT_POLICIES)
 
     def properties(self) -> dict[str, str]:
@@ -152,10 +152,11 @@ def _warn(content: _Content, what: str) -> None:
             log.warning("%s: %d %s", what, count, left_out)
     if content.empty_rings:
         log.warning(
-            "%s: %s left out (the first: %s); on_conflict='error' (--on-conflict error) refuses them",
+            "%s: %s left out (the first: %s); %s refuses them",
             what,
             counted(content.empty_rings, "ring encloses nothing and is", "rings enclose nothing and are"),
             content.first_empty,
+            option("on_conflict", "error"),
         )
     for name, (count, first) in content.missing.items():
         log.warning(
@@ -231,7 +232,7 @@ def _rings(content: _Content, coordinates: Any, part: str) -> tuple[Float, ...]:
             continue
         if content.options.on_conflict == "error":
             raise InvalidMeshError(
-                f"{name} encloses nothing: {reason}; on_conflict='resolve' (--on-conflict resolve) leaves it out"
+                f"{name} encloses nothing: {reason}; {option('on_conflict', 'resolve')} leaves it out"
             )
         content.empty_rings += 1
         content.first_empty = content.first_empty or f"{name}, since {reason}"

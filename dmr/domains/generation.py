@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, shortened, whole_option
 from dmr.common.available import require_memory
+from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh, Pslg
 from dmr.triangulation.meshing import BYTES_PER_VERTEX, triangulate_noting
@@ -58,9 +59,9 @@ def generate(kind: str, n: int | None = None, seed: int = 0, *, mesher: str = "d
         return _triangulated(_random(THESIS_INPUTS[kind], THESIS_SEED), None, mesher)
     if n is None:
         raise OptionError(f"{kind} needs a number of points")
-    seed = whole_option("the seed", seed)
+    seed = whole_option("seed", seed)
     if seed < 0:
-        raise OptionError(f"the seed must not be negative, not {shortened(seed)}")
+        raise OptionError(f"{option('seed')} must not be negative, not {shortened(seed)}")
     least = 24 if kind in OUTLINES else 4
     if not least <= n <= MOST_POINTS:
         raise OptionError(f"{kind} needs at least {least} points and at most {MOST_POINTS}, not {shortened(n)}")

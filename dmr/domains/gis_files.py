@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dmr.common.arguments import shortened
+from dmr.common.text import option
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features
 from dmr.domains.geojson import from_geojson
@@ -44,7 +45,7 @@ def from_file(
     """
     options = FeatureOptions(attribute=attribute, area=area, marker=marker, project=project, on_conflict=on_conflict)
     if not (layer is None or isinstance(layer, str)):
-        raise WrongTypeError(f"layer must be the name of a layer, not {shortened(layer)}")
+        raise WrongTypeError(f"{option('layer')} must be the name of a layer, not {shortened(layer)}")
     path = file_path(path)
     if not holds_features(path):
         known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
@@ -52,7 +53,7 @@ def from_file(
     if path.suffix.lower() in THROUGH_PYOGRIO:
         return _through_pyogrio(path, layer, options)
     if layer is not None:
-        raise OptionError(f"{path}: GeoJSON has no layers; layer is for .gpkg")
+        raise OptionError(f"{path}: GeoJSON has no layers; {option('layer')} is for .gpkg")
     return from_geojson(path, attribute=attribute, area=area, marker=marker, project=project, on_conflict=on_conflict)
 
 
@@ -95,7 +96,7 @@ def _layer(path: Path, layer: str | None, layers: Any) -> str:
             raise OptionError(f"{path} has no layer {layer!r} with geometries; there are: {', '.join(names) or 'none'}")
         return layer
     if len(names) != 1:
-        remedy = "; choose one by layer=NAME (--layer NAME)" if names else ""
+        remedy = f"; choose one by {option('layer', names[0])}" if names else ""
         raise FileContentError(f"has {len(names)} layers with geometries: {', '.join(names)}{remedy}", path)
     return names[0]
 

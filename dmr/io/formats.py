@@ -14,6 +14,10 @@ from dmr.common.arguments import one_of, shortened, switch, whole_option, words
 from dmr.common.threads import thread_count
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import DmrError, FileContentError, FileError, FolderError, MissingFileError, file_error
+from dmr.io.coastal_files import SUFFIXES as COASTAL
+from dmr.io.coastal_files import is_coastal
+from dmr.io.coastal_files.adcirc import read_adcirc, write_adcirc
+from dmr.io.coastal_files.sms import read_sms, write_sms
 from dmr.io.extras import Extras
 from dmr.io.meshio_files.calls import (
     find_format,
@@ -37,6 +41,9 @@ from dmr.triangle.names import SUFFIXES
 # The most common formats that are read and written through meshio.
 COMMON = (".vtu", ".vtk", ".msh", ".xdmf", ".stl", ".obj", ".off", ".ply")
 
+# The suffixes of formats that do not go through meshio.
+OURS = (*SUFFIXES, ".npz", *COASTAL)
+
 log = logging.getLogger("dmr.io")
 
 PathLike = str | os.PathLike[str]
@@ -49,7 +56,8 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
         path: `.ele` or `.node` (both are read, and also `.poly` and `.area` files of the same name if they exist, which
             the log reports), `.poly` (a Pslg), `.npz`; `.geojson` or `.json`, optionally compressed (`.gz`, `.bz2` or
             `.xz` appended), `.gpkg` or `.shp` (a Pslg; `dmr.domains.from_file` can also read regions and markers, and
-            project the coordinates); or a format of meshio: `.vtu .vtk .msh .stl .obj .off .ply ...`.
+            project the coordinates); `.2dm` or `fort.14` (`.14`, `.grd`); or a format of meshio: `.vtu .vtk .msh .stl
+            .obj .off .ply ...`.
         companions: which of `.poly` and `.area` to read with an `.ele`; these must exist. None reads those that exist.
             For a `.node`, also whether to read its `.ele`; without it, the result is a Pslg of the vertices alone.
         threads: for parsing text, 1 to 1,024; None uses all cores. The result does not depend on it.
@@ -71,6 +79,8 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
         return read_pslg(path, threads)
     if suffix == ".npz":
         return read_npz(path)
+    if is_coastal(path):
+        return read_sms(path) if suffix == ".2dm" else read_adcirc(path)
     if holds_features(path):
         from dmr.domains import from_file
 
@@ -79,7 +89,7 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
         raise FileError(f"a {suffix} file alone makes no mesh: read the .ele of the same name", path)
     form = find_format(suffix)
     if form is None:
-        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz", *GEOJSON, *THROUGH_PYOGRIO), path)
+        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz", *COASTAL, *GEOJSON, *THROUGH_PYOGRIO), path)
     return read_through_meshio(path, form)
 
 
@@ -105,7 +115,7 @@ def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) 
         raise FileContentError("is an outline without triangles: values between its vertices are not known", path)
     values = found.vertex_attributes
     assert values is not None
-    form = None if path.suffix.lower() in (".npz", *SUFFIXES) else find_format(path.suffix.lower())
+    form = None if path.suffix.lower() in OURS else find_format(path.suffix.lower())
     if not values.shape[1] and form is not None:
         found = read_array_through_meshio(path, form, column)
         column, values = 0, found.vertex_attributes
@@ -184,12 +194,14 @@ def _write(
     path: Path, item: Mesh | Pslg, overwrite: bool, base: int, extras: Extras, threads: int | None
 ) -> list[Path]:
     suffix = path.suffix.lower()
-    form = None if suffix in (".npz", *SUFFIXES) else find_format(suffix)
-    if form is None and suffix not in (".npz", *SUFFIXES):
-        raise FileError(unknown_suffix(path, *SUFFIXES, ".npz"), path)
+    form = None if suffix in OURS else find_format(suffix)
+    if form is None and suffix not in OURS:
+        raise FileError(unknown_suffix(path, *OURS), path)
     extras.check(path)
     if suffix == ".npz":
         return write_npz(path, item, overwrite=overwrite)
+    if is_coastal(path) and isinstance(item, Mesh):
+        return (write_sms if suffix == ".2dm" else write_adcirc)(path, item, overwrite=overwrite)
     if form is None and any(item.names.values()):
         log.warning("%s: %s files do not keep names", path, suffix)
     if suffix in (".ele", ".node") and isinstance(item, Mesh):

@@ -105,8 +105,9 @@ class DeviceArray(ABC):
             ValueError: `out` has another size or dtype, is not contiguous, or cannot be written.
         """
         if out is None:
-            out = np.empty(self.size, self.dtype)
-        elif not (out.flags.c_contiguous and out.flags.writeable):
+            self.device.calling.moved[self.dtype] += self.size
+            return self._downloaded()
+        if not (out.flags.c_contiguous and out.flags.writeable):
             raise ValueError("the target of a download must be a contiguous array that can be written")
         target = self._checked(out)
         self.device.calling.moved[self.dtype] += self.size
@@ -128,10 +129,14 @@ class DeviceArray(ABC):
     @abstractmethod
     def _download(self, target: NDArray[Any]) -> None: ...
 
-    def _detach(self) -> NDArray[Any]:
+    def _downloaded(self) -> NDArray[Any]:
+        """Returns the array in new memory."""
         result = np.empty(self.size, self.dtype)
         self._download(result)
         return result
+
+    def _detach(self) -> NDArray[Any]:
+        return self._downloaded()
 
     @abstractmethod
     def fill(self, value: int) -> None:
@@ -287,6 +292,18 @@ class Device(ABC):
 
         Raises:
             WrongTypeError: it is on another device, no array, or has another layout.
+        """
+
+    @abstractmethod
+    def require_memory(self, needed: int, what: str) -> None:
+        """Refuses work that needs more memory of the device than is free, before it begins.
+
+        Args:
+            needed: bytes, over all arrays that exist at the same time.
+            what: the work, as the subject of the message: "a matrix of 1,000,000 nodes".
+
+        Raises:
+            OutOfMemoryError: there is less memory; gives the bytes needed and the bytes free.
         """
 
     @abstractmethod

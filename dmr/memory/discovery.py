@@ -9,6 +9,7 @@ from typing import Any
 
 from dmr.common.arguments import shortened
 from dmr.common.errors import DeviceUnavailableError, NativeLibraryError, OptionError
+from dmr.common.text import option
 from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arrays import Device, DeviceArray
 from dmr.memory.exchange import CPU, location_of
@@ -119,7 +120,7 @@ def device_of(array: Any, threads: int | None = None) -> Device:
 
 
 def _unknown(name: object) -> OptionError:
-    return OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
+    return OptionError(f"{option('device')} must be auto, cpu, cuda or cuda:N, not {shortened(name)}")
 
 
 def _open_cuda(number: int) -> Device:

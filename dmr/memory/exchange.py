@@ -83,15 +83,18 @@ def location_of(array: Any) -> Place | None:
     """Returns where an array of another library is; None if only the driver knows it.
 
     Raises:
-        WrongTypeError: it is on a device of another kind.
+        WrongTypeError: it is on a device of another kind, or its `__dlpack_device__` fails.
     """
     if isinstance(array, np.ndarray):
         return CPU, 0
     if hasattr(array, "__dlpack_device__"):
-        kind, number = array.__dlpack_device__()
-        if int(kind) not in (CPU, CUDA, CUDA_HOST):
+        try:
+            kind, number = map(int, array.__dlpack_device__())
+        except Exception as error:  # raised by a foreign object
+            raise WrongTypeError(f"{kind_of(array)} does not tell its device: {error}") from None
+        if kind not in (CPU, CUDA, CUDA_HOST):
             raise WrongTypeError(f"{kind_of(array)} is neither in main memory nor on a GPU of CUDA")
-        return (CUDA, int(number)) if int(kind) == CUDA else (CPU, 0)
+        return (CUDA, number) if kind == CUDA else (CPU, 0)
     return None if hasattr(array, "__cuda_array_interface__") else (CPU, 0)
 
 

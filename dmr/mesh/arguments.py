@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmr.common.arguments import as_path, kind_of
+from dmr.common.text import option
 from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh, Pslg, check_indices
 
@@ -29,19 +30,19 @@ def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", i
             check_indices(item)
         return
     wanted = " or ".join(f"a {kind.__name__}" for kind in kinds)
-    raise WrongTypeError(f"{name} must be {wanted}, not {_described(item, kinds)}")
+    raise WrongTypeError(f"{option(name)} must be {wanted}, not {_described(item, kinds)}")
 
 
-def file_path(path: Any) -> Path:
-    """Converts a file name to a path.
+def file_path(path: Any, name: str = "path") -> Path:
+    """Converts a file name, the argument `name`, to a path.
 
     Raises:
         WrongTypeError: it is not a name. OptionError: it contains a null character.
     """
-    name = as_path(path)
-    if "\0" in str(name):
-        raise OptionError(f"path must be the name of a file, and a name holds no null character: {str(name)!r}")
-    return name
+    found = as_path(path, name)
+    if "\0" in str(found):
+        raise OptionError(f"{option(name)} must be the name of a file, which holds no null character: {str(found)!r}")
+    return found
 
 
 def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:

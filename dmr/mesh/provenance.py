@@ -1,10 +1,13 @@
-"""Registry of the meshes created by `dmr.triangulate`, whose boundary needs no check and whose links are known.
+"""Registries of meshes that the project created.
+
+Of meshes created by `dmr.triangulate`, the boundary needs no check, and the links are known; of refined meshes, the
+input is known.
 
 The triangulation uses exact predicates: its triangles are positively oriented and do not overlap, and coincident
 vertices are merged. A subset of it, such as the triangles that remain after holes are carved, also has these
 properties.
 
-The registry identifies the object and its arrays, not their contents. A copy, an unpickled mesh, or a mesh whose
+A registry identifies the object and its arrays, not their contents. A copy, an unpickled mesh, or a mesh whose
 arrays were replaced counts as an external mesh and is checked like any other.
 """
 
@@ -50,3 +53,22 @@ def links_of(mesh: Mesh) -> Links | None:
     vertices, triangles, segments, links = _MADE.get(mesh, (None, None, None, None))
     same = mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments
     return links if same else None
+
+
+# As _MADE: refined meshes, and the meshes that they were refined from.
+_REFINED: WeakKeyDictionary[Mesh, tuple[Float, Int, Int, Mesh]] = WeakKeyDictionary()
+
+
+def record_refinement(mesh: Mesh, source: Mesh) -> None:
+    """Register a refined mesh, whose first vertices are those of `source`."""
+    _REFINED[mesh] = mesh.vertices, mesh.triangles, mesh.segments, source
+
+
+def origin_of(mesh: Mesh) -> Mesh:
+    """Return the mesh from which a mesh was refined, in any number of steps; of a mesh of other origin, itself."""
+    while True:
+        vertices, triangles, segments, source = _REFINED.get(mesh, (None, None, None, None))
+        known = mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments
+        if source is None or not known:
+            return mesh
+        mesh = source

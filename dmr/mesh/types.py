@@ -210,13 +210,17 @@ class Mesh(HoldsFrozen):
     def neighbours(self) -> Int:
         """(m, 3) int32: entry k is the triangle across the edge opposite corner k, -1 if there is none.
 
-        Computed on first access, on all cores.
+        Computed on first access, on all cores, unless the triangulation has found them.
 
         Raises:
             InvalidMeshError: an edge with two triangles on the same side.
         """
         from dmr.mesh.adjacency import find_neighbours
+        from dmr.mesh.provenance import links_of
 
+        links = links_of(self)
+        if links is not None:
+            return frozen(links.neighbours)
         check_indices(self)
         return frozen(find_neighbours(self.triangles, len(self.vertices)))
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
-from dmr.errors import OptionError
+from dmr.common.arguments import chosen, kind_of, real_option, shortened, switch, whole_option
+from dmr.common.text import option
+from dmr.errors import OptionError, WrongTypeError
 from dmr.refinement import strategy_tables
 
 MARKINGS = tuple(strategy_tables.MARKINGS)
@@ -35,9 +36,9 @@ def check_run(device: object, progress: object, *, profile: object) -> bool:
         OptionError: `device` is not a string, `progress` cannot be called, or `profile` is neither true nor false.
     """
     if not isinstance(device, str):
-        raise OptionError(f"device must be auto, cpu, cuda or cuda:N, not {shortened(device)}")
+        raise OptionError(f"{option('device')} must be auto, cpu, cuda or cuda:N, not {shortened(device)}")
     if progress is not None and not callable(progress):
-        raise OptionError(f"progress must be a function of three numbers, not {shortened(progress)}")
+        raise OptionError(f"{option('progress')} must be a function of three numbers, not {shortened(progress)}")
     return switch("profile", profile)
 
 
@@ -67,19 +68,28 @@ class RefineOptions:
         # Convert to plain Python numbers.
         object.__setattr__(self, "min_angle", real_option("min_angle", self.min_angle))
         if self.max_area is not None:
+            area: object = self.max_area
+            if callable(area) or isinstance(area, list | tuple) or getattr(area, "shape", ()) != ():
+                raise WrongTypeError(
+                    f"{option('max_area')} must be a number, not {kind_of(area)}: areas for each triangle are "
+                    "the area_bounds of a Mesh, and edge lengths that depend on the place are given by "
+                    f"{option('size')} or {option('max_edge')}"
+                )
             object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
         if self.max_steiner is not None:
             object.__setattr__(self, "max_steiner", whole_option("max_steiner", self.max_steiner))
         if self.max_seconds is not None:
             object.__setattr__(self, "max_seconds", real_option("max_seconds", self.max_seconds))
         if not (math.isfinite(self.min_angle) and 0 <= self.min_angle < 60):
-            raise OptionError(f"min_angle must be at least 0 and below 60 degrees, not {self.min_angle:g}")
+            raise OptionError(f"{option('min_angle')} must be at least 0 and below 60 degrees, not {self.min_angle:g}")
         if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
-            raise OptionError(f"max_area must be positive, not {self.max_area:g}")
+            raise OptionError(f"{option('max_area')} must be positive, not {self.max_area:g}")
         if self.max_steiner is not None and self.max_steiner < 0:
-            raise OptionError(f"max_steiner must not be negative, not {self.max_steiner}")
+            raise OptionError(f"{option('max_steiner')} must not be negative, not {self.max_steiner}")
         if self.max_seconds is not None and not (math.isfinite(self.max_seconds) and self.max_seconds >= 0):
-            raise OptionError(f"max_seconds must be a finite number of seconds from 0, not {self.max_seconds:g}")
+            raise OptionError(
+                f"{option('max_seconds')} must be a finite number of seconds from 0, not {self.max_seconds:g}"
+            )
         for name, value, known in (
             ("steiner", self.steiner, STEINER_RULES),
             ("keep_segments", self.keep_segments, KEPT_SEGMENTS),
@@ -99,10 +109,10 @@ class RefineOptions:
             progress, profile: whether there is a progress callback or a profile.
         """
         if self.marking != MARKINGS[0]:
-            return f"marking {self.marking!r}"
+            return option("marking", self.marking)
         # Kernels that run whole rounds distribute checks evenly: with another balance there are none.
         if self.balance != BALANCES[0]:
-            return f"balance {self.balance!r}"
+            return option("balance", self.balance)
         asked = {"a progress callback": progress, "a profile": profile}
         return next((name for name, wanted in asked.items() if wanted), None)
 
@@ -117,7 +127,9 @@ class RefineOptions:
         """
         reason = self.needs_host(**asked)
         if self.loop == "device" and reason is not None:
-            raise OptionError(f"loop 'device' does not go with {reason}: take loop 'host' or 'auto'")
+            raise OptionError(
+                f"{option('loop', 'device')} does not go with {reason}: take {option('loop', 'host')} or 'auto'"
+            )
 
     def check_device(self, device: str, *, launches_children: bool) -> None:
         """Refuses options that the device does not support.
@@ -127,6 +139,6 @@ class RefineOptions:
         """
         if self.balance in CHILD_LAUNCHES and not launches_children:
             raise OptionError(
-                f"balance {self.balance!r} is not available on {device}: only a GPU's kernels can launch kernels; "
-                "take 'work-stealing' (the default) or 'none', or a GPU"
+                f"{option('balance', self.balance)} is not available on {device}: only a GPU's kernels can "
+                "launch kernels; take 'work-stealing' (the default) or 'none', or a GPU"
             )

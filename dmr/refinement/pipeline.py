@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from dmr.memory import Device, open_device
+from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh, Pslg
 from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.refinement.options import CHILD_LAUNCHES, Progress, RefineOptions, check_run
@@ -173,8 +174,9 @@ def refine(
                 return run(mesh, opened, replace(quiet, options=options, limits=limits))
 
             result = smallest(options, result, refine_by)
+    record_refinement(result.mesh, mesh)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
-    return replace(result, warnings=(*notes, *result.warnings), seconds=spent)
+    return replace(result, warnings=(*notes, *result.warnings), seconds=spent, input_mesh=mesh)
 
 
 def choose_device(

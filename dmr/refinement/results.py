@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dmr.common.frozen import HoldsFrozen, freeze_fields
+from dmr.common.cached import cached_property
+from dmr.common.frozen import HoldsFrozen, freeze_fields, frozen
 from dmr.common.text import counted
+from dmr.errors import OptionError
+from dmr.location.parents import find_parents
 from dmr.mesh.thumbnails import page
-from dmr.mesh.types import Mesh
+from dmr.mesh.types import Int, Mesh
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +66,7 @@ class Refinement(HoldsFrozen):
             triangles, and "largest_share".
         tries: number of recipes tried; a tiny mesh is refined by several, and the smallest result is kept.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
+        input_mesh: the mesh that was refined; of an outline, its triangulation.
     """
 
     mesh: Mesh
@@ -89,9 +93,26 @@ class Refinement(HoldsFrozen):
     checks: dict[str, int]
     tries: int = 1
     warnings: tuple[str, ...] = field(default=())
+    input_mesh: Mesh | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         freeze_fields(self)
+
+    @cached_property
+    def parents(self) -> Int:
+        """(m,) int32: for each triangle of the result, the triangle of `input_mesh` that contains its centroid.
+
+        A triangle of the result may reach into several input triangles, because refinement replaces triangles, and does
+        not divide them. The centroid is ((a + b) + c) / 3 in float64, and is located exactly; on an edge it takes the
+        lowest triangle, and if rounding puts it outside, the triangle of the nearest boundary edge. Computed on first
+        access.
+
+        Raises:
+            OptionError: the result was pickled by a version that did not keep the input.
+        """
+        if self.input_mesh is None:
+            raise OptionError("this refinement does not know its input: refine again")
+        return frozen(find_parents(self.mesh, self.input_mesh))
 
     def __repr__(self) -> str:
         where = f"{self.device}, {counted(self.threads, 'thread')}" if self.threads else self.device

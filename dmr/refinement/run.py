@@ -95,14 +95,15 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
     """
     options, clock = settings.options, Clock(device.synchronize if settings.profile else None)
     statistics = Statistics(device, quiet=settings.quiet)
+    epochs = Epochs()
     if settings.size is None:
         with clock.phase("admit"):
             state, notes = admit(mesh, device, options.keep_segments)
     else:
-        mesh, state, notes = _placed(mesh, device, settings, statistics, clock)
+        mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs)
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
-    work = _work(mesh, state, settings, statistics, clock)
+    work = _work(mesh, state, settings, statistics, clock, epochs)
     with clock.phase("flip"):
         _make_delaunay(work, strict=options.strict)
     statistics.start()
@@ -126,7 +127,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
 
 
 def _placed(
-    mesh: Mesh, device: Device, settings: RunSettings, statistics: Statistics, clock: Clock
+    mesh: Mesh, device: Device, settings: RunSettings, statistics: Statistics, clock: Clock, epochs: Epochs
 ) -> tuple[Mesh, DeviceMesh, list[str]]:
     """Places points by the wanted sizes; returns the mesh with them, on the device, too, and notes for the user."""
     options, size = settings.options, settings.size
@@ -144,7 +145,7 @@ def _placed(
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)
     with clock.phase("smooth"):
-        smooth(state, Epochs())
+        smooth(state, epochs)
     statistics.placed, statistics.on_segments = placement.placed, placement.on_segments
     return placement.mesh, state, notes + repaired
 
@@ -166,7 +167,9 @@ def _warnings(options: RefineOptions) -> Iterator[str]:
         )
 
 
-def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock) -> Work:
+def _work(
+    mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock, epochs: Epochs
+) -> Work:
     """Collects the data and settings of the rounds of the last stage."""
     device, options, space = state.device, settings.options, Workspace(state.device)
     limits = thresholds(options) if settings.limits is None else settings.limits
@@ -191,7 +194,7 @@ def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Stat
         competition=Competition(),
         marking=MARKINGS[options.marking].load(),
         balance=BALANCES[options.balance].load()(),
-        epochs=Epochs(),
+        epochs=epochs,
         progress=RoundProgress(device),
         statistics=statistics,
         clock=clock,

@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.cached import cached_property
 from dmr.errors import OptionError
+from dmr.location.locator import Locator
+from dmr.memory import open_device
 from dmr.mesh.statistics import bounding_box, unique_edges
 from dmr.mesh.types import Float, Mesh, check_indices
-from dmr.sizing.grid import TriangleGrid
 from dmr.sizing.source import numbers
 
 MARGIN = 2.0**-6  # rectangles are enlarged by this part of their width: much more than any rounding
@@ -50,9 +51,9 @@ class Extent:
         self.low, self.size = box[:2], box[2:] - box[:2]
 
     @cached_property
-    def _grid(self) -> TriangleGrid:
+    def _locator(self) -> Locator:
         assert self._mesh is not None
-        return TriangleGrid(self._mesh.vertices, self._mesh.triangles)
+        return Locator.on(self._mesh, open_device("cpu"))
 
     def holds(self, points: Float) -> NDArray[np.bool_]:
         """Whether each point is inside the domain, and not near its boundary."""
@@ -64,7 +65,7 @@ class Extent:
         return held
 
     def _contains(self, points: Float) -> NDArray[np.bool_]:
-        inside: NDArray[np.bool_] = self._grid.find(points)[0] >= 0
+        inside: NDArray[np.bool_] = self._locator.locate(points) >= 0
         return inside
 
     def crossed(self) -> NDArray[np.int64]:

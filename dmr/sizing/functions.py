@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from dmr.common.arguments import real_option
 from dmr.common.frozen import frozen
+from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.memory import Device, DeviceArray, Number
 from dmr.mesh.types import Float
@@ -66,10 +67,12 @@ def size_source(size: SizeSource | Size | float, name: str = "size") -> SizeSour
     if callable(size):
         return FunctionSizes(size, name)
     if isinstance(size, bool) or not isinstance(size, Real):
-        raise OptionError(f"{name} must be a number, a function of points or a SizeField, not {type(size).__name__}")
+        raise OptionError(
+            f"{option(name)} must be a number, a function of points or a SizeField, not {type(size).__name__}"
+        )
     length = real_option(name, size)
     if not (np.isfinite(length) and length > 0):
-        raise OptionError(f"{name} must be a finite number above 0, not {length:g}")
+        raise OptionError(f"{option(name)} must be a finite number above 0, not {length:g}")
     return EqualSizes(length)
 
 
@@ -90,14 +93,14 @@ def evaluate(size: Size, points: Float, name: str = "size") -> Float:
             value.
     """
     if not callable(size):
-        raise OptionError(f"{name} must be a function of points or a SizeField, not {type(size).__name__}")
+        raise OptionError(f"{option(name)} must be a function of points or a SizeField, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
     sizes = called(size, points, name)
     wrong = np.flatnonzero(~(sizes > 0))
     if wrong.size:
         k = int(wrong[0])
-        raise OptionError(f"{name} is {sizes[k]:g} at {place_text(points[k])}: sizes must be above 0")
+        raise OptionError(f"{option(name)} is {sizes[k]:g} at {place_text(points[k])}: sizes must be above 0")
     return sizes
 
 
@@ -111,5 +114,7 @@ def called(size: Size, points: Float, name: str) -> Float:
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)
     if sizes.shape != (len(points),):
-        raise OptionError(f"{name} must return one number for each of {len(points)} points, not shape {sizes.shape}")
+        raise OptionError(
+            f"{option(name)} must return one number for each of {len(points)} points, not shape {sizes.shape}"
+        )
     return sizes

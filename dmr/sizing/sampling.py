@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import real_option
+from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.sizing.extent import Extent
@@ -69,14 +70,14 @@ class Samples:
         first, points = len(self.values), self._extent.low + places * self._extent.size
         if first + len(points) > MOST_SAMPLES:
             raise OptionError(
-                f"{self._name} needs more than {MOST_SAMPLES:,} samples: its sizes are too small for this domain"
+                f"{option(self._name)} needs more than {MOST_SAMPLES:,} samples: the sizes are too small for the domain"
             )
         sizes = called(self._function, points, self._name).copy()
         wrong = np.flatnonzero(~(sizes > 0))
         inside = wrong[self._extent.holds(points[wrong])]
         if inside.size:
             k = int(inside[0])
-            raise OptionError(f"{self._name} is {sizes[k]:g} at {place_text(points[k])}: sizes must be above 0")
+            raise OptionError(f"{option(self._name)} is {sizes[k]:g} at {place_text(points[k])}: sizes must be above 0")
         sizes[wrong] = np.nan
         self.points, self.values = np.concatenate([self.points, points]), np.concatenate([self.values, sizes])
         return np.arange(first, len(self.values))

@@ -12,7 +12,6 @@ identical results on every machine.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.arguments import real_option, shortened
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import OptionError
+from dmr.location.background import DeviceBackground
 from dmr.memory import Device, DeviceArray, Number
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.statistics import unique_edges
-from dmr.mesh.types import Float, Mesh
-from dmr.sizing.location import Background
+from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.quadtree import Quadtree
 from dmr.sizing.ranges import ranges
 from dmr.sizing.source import DeviceSizes, SizeSource, Step, numbers, place_text
@@ -104,11 +103,6 @@ class SizeField(HoldsFrozen, SizeSource):
         """
         return self._support.deviation if isinstance(self._support, Quadtree) else None
 
-    @property
-    def by_kernels(self) -> bool:  # type: ignore[override]
-        """Whether kernels evaluate it: sizes on a grid. The host locates points in a mesh."""
-        return self._support.by_kernels
-
     def limited(self, gradient: float) -> SizeField:
         """The largest field below this one that grows by at most `gradient` per unit length along every edge.
 
@@ -137,43 +131,36 @@ class SizeField(HoldsFrozen, SizeSource):
 
 
 class _OnMesh(Support):
-    """The vertices or triangles of a mesh, in which the host locates points."""
+    """The vertices or triangles of a mesh. On the CPU, what locates points is built once, and kept."""
 
-    by_kernels = False
+    on_triangles = False
 
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
-        self.background = Background(mesh)
 
     def step(self, device: Device, values: Float) -> Step:
+        background, given = self._background(device), device.array(values)
+
         def lower(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
-            assert isinstance(count, int)  # the host locates the points, so it knows their number
-            places = points[:count].download().view(np.float64).reshape(-1, 2)
-            device.launch("lower_to_given", count, device.array(self._interpolated(places, values)), sizes)
+            arguments = (*background.arguments, points, given, self.on_triangles, sizes)
+            device.launch("lower_by_mesh", count, *arguments)
 
         return lower
 
-    def _interpolated(self, points: Float, values: Float) -> Float:
-        with np.errstate(over="ignore", invalid="ignore"):  # coordinates may be as large as floats are
-            corners, weights = self.stencil(points)
-            parts = weights * values[corners]
-        if not np.isfinite(values).all():
-            parts[weights == 0] = 0  # not 0 * inf
-        size: Float = parts[:, 0]
-        for k in range(1, parts.shape[1]):
-            size = size + parts[:, k]
-        return size
+    def _background(self, device: Device) -> DeviceBackground:
+        kept: DeviceBackground | None = vars(self).get("_kept")
+        if kept is None or not device.threads:
+            check_indices(self.mesh)
+            kept = DeviceBackground(self.mesh, device)
+            if device.threads:
+                self._kept = kept
+        return kept
 
-    @abstractmethod
-    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
-        """The (n, k) nodes that determine the size at each point, and their (n, k) interpolation weights."""
+    def __getstate__(self) -> dict[str, Any]:
+        return {"mesh": self.mesh}
 
 
 class _OnVertices(_OnMesh):
-    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
-        places = self.background.locate(points)
-        return places.corners, places.weights
-
     def network(self) -> tuple[Float, NDArray[Any]]:
         return self.mesh.vertices, unique_edges(self.mesh)[0]
 
@@ -185,8 +172,7 @@ class _OnVertices(_OnMesh):
 
 
 class _OnTriangles(_OnMesh):
-    def stencil(self, points: Float) -> tuple[NDArray[Any], Float]:
-        return self.background.locate(points).triangles[:, None], np.ones((len(points), 1))
+    on_triangles = True
 
     def network(self) -> tuple[Float, NDArray[Any]]:
         raise OptionError("the gradient of sizes on triangles cannot be limited: give sizes on vertices")

@@ -27,8 +27,6 @@ from dmr.mesh.types import Float
 # Lowers the sizes at the first `count` of the points: (points, count, sizes).
 Step: TypeAlias = Callable[[DeviceArray, Number, DeviceArray], None]
 
-GPU_MODULES = ("sizing/sizes",)  # of the kernels, for `Device.prepare`
-
 
 @dataclass(frozen=True)
 class DeviceSizes:

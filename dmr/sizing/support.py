@@ -13,13 +13,7 @@ from dmr.sizing.source import Step
 
 
 class Support(ABC):
-    """The nodes (vertices, triangles, grid points or samples) on which sizes are given, by index.
-
-    Attributes:
-        by_kernels: whether kernels evaluate the sizes between the nodes.
-    """
-
-    by_kernels = True
+    """The nodes (vertices, triangles, grid points or samples) on which sizes are given, by index."""
 
     @abstractmethod
     def step(self, device: Device, values: Float) -> Step:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from dmr.errors import DmrError, InvalidMeshError
 from dmr.exact import Points
 from dmr.mesh.edges import edge_places
@@ -68,7 +68,9 @@ def triangulate_by_triangle(pslg: Pslg, *, convex_hull: bool = False, timeout: f
             triangles, or returned an invalid triangulation of the graph. The message says which.
     """
     _check_input(pslg)
-    log.warning("mesher 'triangle' runs Shewchuk's Triangle, whose licence allows non-commercial use only")
+    log.warning(
+        "%s runs Shewchuk's Triangle, whose licence allows non-commercial use only", option("mesher", "triangle")
+    )
     made = _run(_given(pslg), "p" + "c" * convex_hull + "A" * bool(len(pslg.regions)), timeout)
     mesh = _mesh(pslg, made)
     _check_result(pslg, mesh, all_used=convex_hull and not len(pslg.holes))
@@ -173,7 +175,7 @@ def _reason(code: int, output: str) -> str:
     said = f" ({lines[-1]})" if lines else ""
     if code == _MISSING:
         return (
-            f"the mesher 'triangle' needs the triangle package, the extra [triangle] of this package: "
+            f"{option('mesher', 'triangle')} needs the triangle package, the extra [triangle] of this package: "
             f"pip install triangle{said}"
         )
     if code < 0:

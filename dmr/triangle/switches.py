@@ -188,6 +188,19 @@ def parse_switches(words: Sequence[str]) -> Switches:
     )
 
 
+def suggested_call(words: Sequence[str]) -> str:
+    """Returns a call of `dmr triangle` if one of the words of another command consists of switches, else ""."""
+    names = sorted((word for word in words if not word.startswith("-")), key=lambda word: "." not in word)
+    for word in words:
+        if re.match("-[A-Za-z].", word):
+            try:
+                list(_letters(word))
+            except OptionError:
+                continue
+            return " ".join(["dmr triangle", word, *names[:1]])
+    return ""
+
+
 def describe() -> str:
     """All switches, one per line, for the help of the command."""
     lines = ["Triangle's switches, in one word or several (described in full in docs/guide/triangle-switches.md):"]

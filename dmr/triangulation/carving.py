@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.text import option
 from dmr.errors import InvalidMeshError
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Pslg
@@ -112,7 +113,7 @@ def _gap(pslg: Pslg, plane: Plane, edges: Int) -> InvalidMeshError:
     places_text = " and ".join(f"{named('vertex', w)} at ({vertices[w, 0]:.9g}, {vertices[w, 1]:.9g})" for w in (u, v))
     return InvalidMeshError(
         f"the outline is not closed: segments end at {places_text}, {width:.3g} apart, and enclose nothing. "
-        "Close the gap, or mesh the convex hull (--convex-hull)"
+        f"Close the gap, or mesh the convex hull ({option('convex_hull', True)})"
     )
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from dmr.common.arguments import real_option, switch
 from dmr.common.available import require_memory
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from dmr.common.threads import thread_count
 from dmr.errors import OptionError
 from dmr.exact import Points
@@ -177,11 +177,11 @@ def _check_options(
     input: Mesh | Pslg | None, min_angle: float | None, max_area: float | None, convex_hull: bool
 ) -> None:
     if convex_hull and not isinstance(input, Pslg):
-        raise OptionError("convex_hull needs an input Pslg, whose domain it describes")
+        raise OptionError(f"{option('convex_hull')} needs an input Pslg, whose domain it describes")
     if min_angle is not None and not 0 <= min_angle <= 60:
-        raise OptionError(f"min_angle must be 0 to 60 degrees, not {min_angle:g}")
+        raise OptionError(f"{option('min_angle')} must be 0 to 60 degrees, not {min_angle:g}")
     if max_area is not None and not (math.isfinite(max_area) and max_area > 0):
-        raise OptionError(f"max_area must be positive, not {max_area:g}")
+        raise OptionError(f"{option('max_area')} must be positive, not {max_area:g}")
 
 
 BYTES_PER_TRIANGLE = 90  # peak memory, measured

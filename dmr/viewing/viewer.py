@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, listed, shortened, switch, whole_option
 from dmr.common.files.replacing import check_target, replace_files, write_bytes
+from dmr.common.text import option
 from dmr.errors import DmrError, OptionError
 from dmr.mesh.arguments import check_kind, file_path
 from dmr.mesh.quantities import QUANTITIES
@@ -92,7 +93,7 @@ def view(
     window_size = None if window_size is None else _checked_size(window_size)
     if any(not len(each.vertices) for each in meshes):
         raise DmrError("there is nothing to draw: the mesh has no vertices")
-    target = None if screenshot is None else file_path(screenshot)
+    target = None if screenshot is None else file_path(screenshot, "screenshot")
     if target is not None and target.suffix.lower() not in IMAGE_FORMATS:
         raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
     if target is not None:
@@ -148,7 +149,9 @@ def _checked_size(window_size: Any) -> tuple[int, int]:
     """Checks the width and height of a window."""
     size = [whole_option("window_size", length) for length in listed("window_size", window_size)]
     if len(size) != 2 or not all(1 <= length <= LARGEST_WINDOW for length in size):
-        raise OptionError(f"window_size must be two numbers from 1 to {LARGEST_WINDOW:,}, not {shortened(window_size)}")
+        raise OptionError(
+            f"{option('window_size')} must be two numbers from 1 to {LARGEST_WINDOW:,}, not {shortened(window_size)}"
+        )
     return size[0], size[1]
 
 

@@ -25,6 +25,9 @@ from dmr.refinement.state.epochs import LAST, Epochs
 from dmr.refinement.state.records import POINT
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
+from dmr.sizing.functions import size_source
+from dmr.sizing.sampling import sampled
+from dmr.sizing.source import SizeSource
 from scripts.sanitize.cases import Case, Family, digest
 
 RACING = (
@@ -166,6 +169,31 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
     yield "a length", lambda: refined(mesh, device, max_edge=0.1)
     yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
+    grid = dmr.SizeField.from_grid([-1, 0, 2], [-1, 2], np.array([[0.2, 0.05, 0.3], [0.4, 0.1, np.inf]]))
+    yield "lengths on a grid", lambda: refined(mesh, device, max_edge=grid)
+
+
+def size_sources(device: Device) -> Iterator[Case]:
+    """Every source of sizes, evaluated inside its support and outside."""
+    plate = dmr.generate("plate", 150, seed=5)
+    sources = {
+        "a number": size_source(0.1),
+        "a function": size_source(finer_to_the_left),
+        "a grid": dmr.SizeField.from_grid([0, 0.2, 1], [0, 0.5, 1], np.array([[1, 2, 3], [4, 5, 6], [7, np.inf, 9]])),
+        "vertices": dmr.SizeField(plate, 1 + np.arange(len(plate.vertices)), on="vertices"),
+        "triangles": dmr.SizeField(plate, 1 + np.arange(len(plate.triangles)), on="triangles"),
+        "samples in a rectangle": sampled(finer_to_the_left, (0, 0, 1, 1)),
+        "samples in a mesh": sampled(finer_to_the_left, plate),
+    }
+    points = np.random.default_rng(1).uniform(-1, 2, (500, 2))
+    for name, source in sources.items():
+
+        def run(source: SizeSource = source) -> str:
+            found = device.empty(len(points), np.float64)
+            source.on(device).evaluate(device.array(points, POINT), len(points), found)
+            return digest(found.download())
+
+        yield name, run
 
 
 def outlines(device: Device) -> Iterator[Case]:
@@ -260,6 +288,7 @@ FAMILIES: dict[str, Family] = {
     "refine-loops": loops,
     "refine-steiner": steiner_rules,
     "refine-sizes": sizes,
+    "sizes": size_sources,
     "refine-outlines": outlines,
     "primitives": primitives,
     "predicates": predicates,

@@ -9,7 +9,7 @@ from typing import Any
 from dmr.common.arguments import chosen, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import components_bytes
 from static_graph.common.results import computed
@@ -110,13 +110,16 @@ def _options(method: str, way: Method, *, balance: str, **given: Any) -> dict[st
         options["balance"] = balance
     for name, value in options.items():
         if name not in way.options:
-            raise OptionError(f"{name} is no option of method = {method!r}, but of {' and '.join(methods_with(name))}")
+            raise OptionError(
+                f"{option(name)} is no option of {option('method')} = {method!r}, "
+                f"but of {' and '.join(methods_with(name))}"
+            )
         if name in ("trim", "search"):
             options[name] = switch(name, value)
     if "cutoff" in options:
         options["cutoff"] = whole_option("cutoff", options["cutoff"])
         if options["cutoff"] < 0:
-            raise OptionError(f"cutoff = {shortened(options['cutoff'])}: it must be at least 0")
+            raise OptionError(f"{option('cutoff')} = {shortened(options['cutoff'])}: it must be at least 0")
     return options
 
 
@@ -132,7 +135,7 @@ def _cpu(graph: CsrGraph | DeviceGraph, method: str, device: str) -> str:
         on_gpu = isinstance(device, str) and device.startswith("cuda")
         device = "cpu" if device == "auto" else device
     if on_gpu:
-        raise OptionError(f"method = {method!r} runs on the CPU, and the graph is to be on a GPU")
+        raise OptionError(f"{option('method')} = {method!r} runs on the CPU, and the graph is to be on a GPU")
     return device
 
 

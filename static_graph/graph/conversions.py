@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.arguments import kind_of, shortened
+from dmr.common.text import option
 from static_graph.common.arrays import as_array, as_whole
 from static_graph.errors import GraphError, WrongTypeError
 
@@ -152,7 +153,7 @@ def _check_attribute(weight: object) -> None:
     except Exception:  # raised by a foreign object
         names = False
     if not names:
-        raise WrongTypeError(f"weight = {shortened(weight)}: it must be the name of an attribute")
+        raise WrongTypeError(f"{option('weight')} = {shortened(weight)}: it must be the name of an attribute")
 
 
 def _check_single(sources: NDArray[Any], targets: NDArray[Any], directed: bool) -> None:

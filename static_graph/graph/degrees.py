@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened, whole_option
 from dmr.common.available import require_memory
+from dmr.common.text import option
 from static_graph.common.arguments import check_graph
 from static_graph.common.arrays import as_array, described
 from static_graph.errors import OptionError, WrongTypeError
@@ -96,7 +97,7 @@ def split_distribution(distribution: Counts, mda: int) -> Counts:
         The distribution for the nodes and their children; its sum exceeds the old one by the number of extra nodes.
     """
     if whole_option("mda", mda) < 1:
-        raise OptionError(f"mda must be at least 1, not {shortened(mda)}")
+        raise OptionError(f"{option('mda')} must be at least 1, not {shortened(mda)}")
     mda = min(mda, max(len(distribution), 1))  # a value above the largest degree splits no node
     degrees = np.arange(len(distribution))
     parts = np.maximum(-(-degrees // mda), 1)

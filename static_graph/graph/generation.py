@@ -9,7 +9,7 @@ import numpy as np
 
 from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
 from dmr.common.available import require_memory
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, argsort, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import generation_bytes
@@ -93,10 +93,10 @@ def generate_rmat(
     named = PRESETS[chosen("preset", preset, PRESETS)]
     a, b, c, d = (named.a, named.b, named.c, named.d) if probabilities is None else _four(probabilities)
     if not (min(a, b, c, d) >= 0 and abs(a + b + c + d - 1) < 1e-9):
-        raise OptionError(f"probabilities must be from 0 and sum up to 1, not {a:g}, {b:g}, {c:g}, {d:g}")
+        raise OptionError(f"{option('probabilities')} must be from 0 and sum up to 1, not {a:g}, {b:g}, {c:g}, {d:g}")
     noise = named.noise if noise is None else real_option("noise", noise)
     if not 0 <= noise < 2:
-        raise OptionError(f"noise must be from 0 up to, but without, 2, not {noise:g}")
+        raise OptionError(f"{option('noise')} must be from 0 up to, but without, 2, not {noise:g}")
     halving = named.halving if halving is None else halving
     chosen("halving", halving, HALVINGS)
     self_loops, duplicates, permute = (
@@ -232,14 +232,16 @@ def _four(probabilities: Sequence[float]) -> tuple[float, float, float, float]:
     try:
         a, b, c, d = probabilities
     except Exception:  # including errors of a foreign object's iterator
-        raise OptionError(f"probabilities = {shortened(probabilities)}: they must be four numbers") from None
+        raise OptionError(
+            f"{option('probabilities')} = {shortened(probabilities)}: they must be four numbers"
+        ) from None
     return real_option("a", a), real_option("b", b), real_option("c", c), real_option("d", d)
 
 
 def _checked_seed(seed: int) -> int:
     seed = whole_option("seed", seed)
     if not 0 <= seed < 2**64:
-        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shortened(seed)}")
+        raise OptionError(f"{option('seed')} must be from 0 to 2^64 - 1, not {shortened(seed)}")
     return seed
 
 

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from dmr.common.arguments import as_path, chosen, shortened, switch
 from dmr.common.errors import printable
+from dmr.common.text import option
 from static_graph.common.arguments import check_graph
 from static_graph.common.targets import check_target, replace_file
 from static_graph.errors import (
@@ -117,10 +118,14 @@ def _named(name: str, weight: str | None) -> dict[str, Any]:
     if weight is None:
         return {}
     if not isinstance(weight, str):
-        raise WrongTypeError(f"weight must be the name of an attribute or a column, not {shortened(weight)}")
+        raise WrongTypeError(
+            f"{option('weight')} must be the name of an attribute or a column, not {shortened(weight)}"
+        )
     if not FORMATS[name].named:
         having = " and ".join(other for other, found in FORMATS.items() if found.named)
-        raise OptionError(f"weight = {shortened(weight)}: weights have names in {having} only, not in {name}")
+        raise OptionError(
+            f"{option('weight')} = {shortened(weight)}: weights have names in {having} only, not in {name}"
+        )
     return {"weight": weight}
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
 from dmr.common.number_arrays import real_array
+from dmr.common.text import option
 from static_graph.common.arrays import as_array
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.link_analysis.methods.table import METHODS, NAMES, PRECISIONS, RULES
@@ -66,17 +67,19 @@ def checked_options(
         OptionError: a value is out of range, or options exclude each other. WrongTypeError: a value has another type.
     """
     if tol is not None and iterations is not None:
-        raise OptionError("tol and iterations exclude each other: iterations is an exact number")
+        raise OptionError(
+            f"{option('tol')} and {option('iterations')} exclude each other: {option('iterations')} is an exact number"
+        )
     rule, precision = chosen("rule", rule, RULES), chosen("precision", precision, PRECISIONS)
     given = dict(zip(BRIN_PAGE, (personalization, dangling, weighted), strict=True))
     if rule == "report" and (extra := [name for name, value in given.items() if value is not None]):
-        raise OptionError(f"{extra[0]} is no option of rule = 'report', but of 'brin-page'")
+        raise OptionError(f"{option(extra[0])} is no option of {option('rule')} = 'report', but of 'brin-page'")
     damping = real_option("alpha", alpha)
     if not 0 <= damping <= 1:
-        raise OptionError(f"alpha = {damping}: it must be from 0 to 1")
+        raise OptionError(f"{option('alpha')} = {damping}: it must be from 0 to 1")
     tolerance = TOLERANCE if tol is None else real_option("tol", tol)
     if not 0 < tolerance < math.inf:
-        raise OptionError(f"tol = {tolerance}: it must be above 0, and finite")
+        raise OptionError(f"{option('tol')} = {tolerance}: it must be above 0, and finite")
     return Options(
         alpha=damping,
         tolerance=tolerance,
@@ -101,7 +104,7 @@ def checked_method(method: str, balance: str, precision: str) -> tuple[str, str]
     if not (isinstance(balance, str) and balance == "auto"):
         having = " and ".join(repr(each) for each, entry in METHODS.items() if entry.balances)
         if not balances:
-            raise OptionError(f"balance is no option of method = {name!r}, but of {having}")
+            raise OptionError(f"{option('balance')} is no option of {option('method')} = {name!r}, but of {having}")
         chosen("balance", balance, ("auto", *balances))
     return name, balance
 
@@ -122,7 +125,7 @@ def by_weight(has_weights: bool, weighted: bool | None, rule: str) -> bool:
 def _count(name: str, value: Any) -> int:
     number = whole_option(name, value)
     if not 0 <= number <= MOST_ITERATIONS:
-        raise OptionError(f"{name} = {shortened(number)}: it must be from 0 to 2^31 - 1")
+        raise OptionError(f"{option(name)} = {shortened(number)}: it must be from 0 to 2^31 - 1")
     return number
 
 
@@ -133,13 +136,15 @@ def _vector(name: str, values: ArrayLike | None, nodes: int) -> NDArray[np.float
     try:
         vector = np.array(real_array(as_array(values, name), none=None))
     except ValueError as error:
-        raise WrongTypeError(f"{name} must be one number for each node: {error}") from None
+        raise WrongTypeError(f"{option(name)} must be one number for each node: {error}") from None
     if vector.shape != (nodes,):
-        raise OptionError(f"{name} must be one number for each of the {nodes} nodes, not of shape {vector.shape}")
+        raise OptionError(
+            f"{option(name)} must be one number for each of the {nodes} nodes, not of shape {vector.shape}"
+        )
     faulty = ~(np.isfinite(vector) & (vector >= 0))
     if faulty.any():
         node = int(np.argmax(faulty))
-        raise OptionError(f"{name}[{node}] = {vector[node]}: it must be at least 0, and finite")
+        raise OptionError(f"{option(name)}[{node}] = {vector[node]}: it must be at least 0, and finite")
     if nodes and not vector.any():
-        raise OptionError(f"{name} has only zeros: at least one number must be above 0")
+        raise OptionError(f"{option(name)} has only zeros: at least one number must be above 0")
     return vector

@@ -110,13 +110,15 @@ def pagerank(
 
 
 def _require_memory(graph: CsrGraph | DeviceGraph, where: Device, method: str, precision: str, weighted: bool) -> None:
-    """Raises OutOfMemoryError if the work does not fit in main memory; a GPU checks its allocations itself."""
-    entry = METHODS[method]
-    need = pagerank_bytes(graph.nodes, graph.edges, weighted, entry.transposed)
+    """Raises OutOfMemoryError if the work does not fit in main memory, or its matrices in that of a GPU."""
+    entry, what = METHODS[method], f"PageRank by {method!r}"
+    matrices = 0
     if entry.matrices:
         first = dense_bytes(graph.nodes, 4 if precision == "float32" else 8, 1)
-        need += first + dense_bytes(graph.nodes, 8, entry.matrices - 1)
-    require_work(graph, where, need, f"PageRank by {method!r}")
+        matrices = first + dense_bytes(graph.nodes, 8, entry.matrices - 1)
+    require_work(graph, where, pagerank_bytes(graph.nodes, graph.edges, weighted, entry.transposed) + matrices, what)
+    if where.threads == 0:
+        where.require_memory(matrices, f"{what} of {counted(graph.nodes, 'node')}")
 
 
 def _rank(

@@ -52,8 +52,7 @@ def edge_ratios(graph: DeviceGraph, back: DeviceGraph | None = None) -> DeviceAr
     def made() -> DeviceArray:
         ratios = graph.device.empty(graph.edges, np.uint64)
         graph.device.launch(
-            "find_edge_ratios", edge_blocks(rows), rows.csr, weight_sums(graph), _scale(graph),
-            int(back is not None), ratios,
+            "find_edge_ratios", edge_blocks(rows), rows.csr, weight_sums(graph), int(back is not None), ratios
         )  # fmt: skip
         return ratios
 
@@ -71,24 +70,18 @@ def vector_ratios(device: Device, values: NDArray[np.float64] | None) -> DeviceA
 
 
 def weight_sums(graph: DeviceGraph) -> DeviceArray:
-    """Returns the sum of the weights of each node's edges, times a power of two, (nodes,) float64; it is kept."""
+    """Returns the sum of the weights of each node's edges, (nodes,) float64; it is kept with the graph.
+
+    An infinite sum is replaced by a negative number (`sum_weights`).
+    """
 
     def made() -> DeviceArray:
         device = graph.device
         sums = device.empty(graph.nodes, np.float64)
-        device.launch("sum_weights", device.tiles(graph.nodes, SUM_ROWS), graph.csr, _scale(graph), sums)
+        device.launch("sum_weights", device.tiles(graph.nodes, SUM_ROWS), graph.csr, sums)
         return sums
 
     return graph.derived("weight sums", made)
-
-
-def _scale(graph: DeviceGraph) -> float:
-    """Returns a power of two, by which all weights are multiplied so that their sums are finite.
-
-    It is 1 if they are finite anyway: a smaller one could make the weights of a node 0.
-    """
-    bits = math.frexp(float(graph.largest_weight))[1] + graph.edges.bit_length()  # every sum is below 2^bits
-    return math.ldexp(1.0, min(1023 - bits, 0))
 
 
 def _exponent(largest: float) -> int:

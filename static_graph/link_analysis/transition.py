@@ -52,14 +52,16 @@ def transition_matrix(
     options = checked_options(graph.nodes, iterations=0, dangling=dangling, weighted=weighted)
     by_weights = by_weight(graph.weights is not None, weighted, options.rule)
     where, nodes = device_for(graph, device, threads), graph.nodes
-    need = dense_bytes(nodes, 8, 2 + (where.threads > 0))
-    require_memory(need, f"a transition matrix of {counted(nodes, 'node')}")
+    what, on_device = f"a transition matrix of {counted(nodes, 'node')}", dense_bytes(nodes, 8, 2)
+    if where.threads == 0:
+        where.require_memory(on_device, what)
+    require_memory(dense_bytes(nodes, 8, 1) + on_device * (where.threads > 0), what)
     if nodes == 0:
         return np.empty((0, 0))
     with where.lock, where.current:
-        on_device = graph if isinstance(graph, DeviceGraph) else DeviceGraph.upload(graph, where)
+        there = graph if isinstance(graph, DeviceGraph) else DeviceGraph.upload(graph, where)
         where.prepare(*COMMON, *TRANSPOSING, *METHODS["dense"].gpu_modules)
-        matrix, _arrays = entered(State(on_device, options, weighted=by_weights, dense=True))
+        matrix, _arrays = entered(State(there, options, weighted=by_weights, dense=True))
         shown = where.empty(nodes * nodes, np.float64)
         where.launch("export_entries", nodes * nodes, matrix, shown)
         found = shown.detach().reshape(nodes, nodes)

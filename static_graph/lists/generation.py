@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, shortened, whole_option
 from dmr.common.available import require_memory
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.common.memory_estimates import list_bytes
 from static_graph.errors import GraphError, OptionError
@@ -59,9 +59,9 @@ def generate_list(
         raise GraphError(f"there are 0 to {MOST} elements, not {shortened(size)}")
     if not min(size, 1) <= lists <= max(size, 1):
         most = "1 list" if size <= 1 else f"1 to {size} lists"
-        raise OptionError(f"lists = {shortened(lists)}: {counted(size, 'element')} can make {most}")
+        raise OptionError(f"{option('lists')} = {shortened(lists)}: {counted(size, 'element')} can make {most}")
     if interval < 1:
-        raise OptionError(f"interval = {shortened(interval)}: it must be at least 1")
+        raise OptionError(f"{option('interval')} = {shortened(interval)}: it must be at least 1")
     interval = min(interval, MOST)  # beyond the size, only element 0 is a multiple
     if size == 0:
         return np.empty(0, np.int32)
@@ -91,7 +91,7 @@ def random_order(device: Device, size: int, seed: int) -> DeviceArray:
     """
     seed = whole_option("seed", seed)
     if not 0 <= seed < 2**64:
-        raise OptionError(f"seed must be from 0 to 2^64 - 1, not {shortened(seed)}")
+        raise OptionError(f"{option('seed')} must be from 0 to 2^64 - 1, not {shortened(seed)}")
     keys = device.empty(size, np.uint32)
     device.launch("draw_keys", size, seed, keys)
     return argsort(keys)

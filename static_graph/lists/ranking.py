@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.arguments import chosen, shortened
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, open_device, scan
 from static_graph.common.arrays import as_array, as_whole, described
 from static_graph.common.memory_estimates import heads_bytes, ranking_bytes, roots_bytes
@@ -249,11 +249,12 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
         if name not in having:
             those = f", which has {' and '.join(sorted(having))}" if having else ", which has none"
             raise OptionError(
-                f"{name if isinstance(name, str) else shortened(name)} is no option of method = {method!r}{those}"
+                f"{option(name) if isinstance(name, str) else shortened(name)} is no option of "
+                f"{option('method')} = {method!r}{those}"
             )
     if method == "sequential":
         if isinstance(device, str) and device.startswith("cuda"):
-            raise OptionError("method = 'sequential' runs on the CPU: leave the device out")
+            raise OptionError(f"{option('method')} = 'sequential' runs on the CPU: leave the device out")
         return open_device("cpu", threads), method
     where = open_device(device, threads)
     if method == "auto" and device == "auto" and size <= SEQUENTIAL_UP_TO:

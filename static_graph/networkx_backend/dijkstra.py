@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from static_graph.networkx_backend.graph import Graph, declining
-from static_graph.traversal import sssp
+from static_graph.traversal import bfs, sssp
 from static_graph.traversal.results import Traversal
 
 Weight = Hashable | Callable[..., Any]
@@ -78,15 +78,18 @@ def _checked(G: Graph, sources: Iterable[Hashable]) -> list[Hashable]:
 
 
 def _search(G: Graph, sources: Sequence[Hashable], cutoff: float | None, weight: Weight, *, parents: bool) -> Traversal:
-    """Finds the shortest paths; a cutoff that is NaN has no effect, as in networkx's comparisons."""
+    """Finds the shortest paths; a cutoff that is NaN has no effect, as in networkx's comparisons.
+
+    A negative one leaves the sources alone.
+    """
     limit = None if cutoff is None or cutoff != cutoff else cutoff  # integers may be too large for math.isnan
-    if limit is not None and limit < 0:
-        raise NotImplementedError(f"cutoff = {cutoff}: it must be at least 0")
     key = None if callable(weight) else ("weighted", weight)
     graph = G.on_device(partial(G.weighted, weight), key)
+    numbers = [G.numbers[source] for source in sources]
+    if limit is not None and limit < 0:
+        return bfs(graph, numbers, depth_limit=0, parents=parents)
     if not math.isfinite(graph.largest_weight * len(G)):
         raise NotImplementedError("a sum of the weights may be infinite, which is the distance of nodes without a path")
-    numbers = [G.numbers[source] for source in sources]
     with declining():
         return sssp(graph, numbers, parents=parents, distance_limit=limit)
 

@@ -64,7 +64,10 @@ def distance_matrix(
     if nodes and len(given) > (2**63 - 1) // (8 * nodes):
         raise GraphError(f"distances of {nodes} nodes from {len(given)} sources are more than an array holds")
     what = f"the distances of {counted(nodes, 'node')} from {counted(len(given), 'source')}"
-    require_memory((8 if weighted else 4) * nodes * len(given), what)
+    need = (8 if weighted else 4) * nodes * len(given)
+    require_memory(need, what)
+    if where.threads == 0:
+        where.require_memory(need, what)
     scheme = schemes(weighted=weighted)["auto"]
     options: dict[str, Any] = {"transposed": None} if scheme.transposing else {}
     run = import_module(f"static_graph.traversal.{scheme.module}").run

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dmr.common.arguments import real_option, shortened, switch, whole_option
+from dmr.common.text import option
 from static_graph.errors import OptionError
 from static_graph.traversal.schemes.table import OPTIONS
 
@@ -28,11 +29,11 @@ def _checked(name: str, value: Any) -> Any:
     if kind == "real":
         real = real_option(name, value)
         if not 0 < real < float("inf"):
-            raise OptionError(f"{name} = {real}: it must be above 0, and finite")
+            raise OptionError(f"{option(name)} = {real}: it must be above 0, and finite")
         return real
     if kind == "degree" and isinstance(value, str) and value == "auto":
         return value
     number = whole_option(name, value, 'a whole number, or "auto"' if kind == "degree" else "a whole number")
     if abs(number) > LARGEST:
-        raise OptionError(f"{name} = {shortened(number)}: it must be 2^62 at most")
+        raise OptionError(f"{option(name)} = {shortened(number)}: it must be 2^62 at most")
     return number

@@ -14,7 +14,7 @@ import numpy as np
 from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
-from dmr.common.text import counted, numbered
+from dmr.common.text import counted, numbered, option
 from dmr.memory import Device, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import search_bytes
@@ -126,9 +126,11 @@ def bfs(
     if depth_limit is not None:
         depth_limit = whole_option("depth_limit", depth_limit)
         if depth_limit < 0:
-            raise OptionError(f"depth_limit = {shortened(depth_limit)}: it must be at least 0")
+            raise OptionError(f"{option('depth_limit')} = {shortened(depth_limit)}: it must be at least 0")
     if switch("order", order) and balance != "auto":
-        raise OptionError(f"order is no option of balance = {shortened(balance)}, but of 'auto'")
+        raise OptionError(
+            f"{option('order')} is no option of {option('balance')} = {shortened(balance)}, but of 'auto'"
+        )
     return _traverse(
         graph, source, balance, options, False, depth_limit, parents, keep_on_device, device, threads, order=order
     )
@@ -202,7 +204,7 @@ def _traverse(
     for name in options:
         if name not in scheme.options:
             having = " and ".join(map(repr, balances_with(name)))
-            raise OptionError(f"{name} is no option of balance = {balance!r}, but of {having}")
+            raise OptionError(f"{option(name)} is no option of {option('balance')} = {balance!r}, but of {having}")
     sources = checked_sources(source, graph)
     where = device_for(graph, device, threads)
     if where.threads:
@@ -291,7 +293,7 @@ def checked_limit(name: str, distance: float) -> float:
         else real_option(name, distance)
     )
     if not limit >= 0:
-        raise OptionError(f"{name} = {shortened(limit)}: it must be at least 0")
+        raise OptionError(f"{option(name)} = {shortened(limit)}: it must be at least 0")
     return min(limit, 2**1000)  # finite as a float, and above all distances
 
 

@@ -129,7 +129,7 @@ def test_size_is_a_number_unless_a_file_has_that_name(folder, capsys):
     sides = longest_edges(io.read("one.npz"))
     assert sides.max() <= 0.3
     assert "is a folder" in fails(capsys, 1, "refine", "domain.poly", "--max-edge", ".")
-    assert "max_edge must be a finite number above 0, not -1" in fails(
+    assert "--max-edge must be a finite number above 0, not -1" in fails(
         capsys, 2, "refine", "domain.poly", "--max-edge", "-1"
     )
     assert "does not exist" in fails(capsys, 1, "refine", "domain.poly", "--max-edge", "0.3.ele")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dmr import io
+from dmr import domains, io, triangulate
 from dmr.common.threads import available_threads
 from dmr.mesh.statistics import min_angles
 from dmr.mesh.types import Mesh
@@ -132,7 +132,7 @@ def test_an_empty_name_is_refused(folder, capsys, name, arguments):
 def test_an_invalid_number_of_threads_is_refused_before_reading(folder, capsys, monkeypatch, options):
     monkeypatch.setattr("dmr.io.read", lambda *_, **__: pytest.fail("the input was read"))
     said = fails(capsys, 2, "refine", "input.ele", "--threads", "100000", *options)
-    assert said.startswith("threads must be ") and "not 100,000" in said
+    assert said.startswith("--threads must be ") and "not 100,000" in said
 
 
 def test_an_impossible_area_is_refused(folder, capsys):
@@ -155,16 +155,16 @@ def test_a_folder_without_write_permission_fails_before_the_work(folder, capsys)
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["-q", "60"], "min_angle must be at least 0 and below 60 degrees, not 60"),
-        (["-q", "nan"], "min_angle"),
-        (["-q", "-1"], "min_angle"),
+        (["-q", "60"], "--min-angle must be at least 0 and below 60 degrees, not 60"),
+        (["-q", "nan"], "--min-angle must"),
+        (["-q", "-1"], "--min-angle must"),
         (["-q", "thirty"], "'thirty' is not a number"),
-        (["-a", "0"], "max_area must be positive"),
-        (["-a", "-2"], "max_area must be positive"),
+        (["-a", "0"], "--max-area must be positive"),
+        (["-a", "-2"], "--max-area must be positive"),
         (["--threads", "0"], "is not a whole number from 1"),
         (["--max-steiner", "1.5"], "is not a whole number from 0"),
         (["--device", "gpu"], "is not one of auto, cpu, cuda"),
-        (["--marking", "fast"], "invalid choice"),
+        (["--marking", "fast"], "is not one of"),
         (["--colour"], "unrecognized arguments"),
         (["--min", "20"], "unrecognized arguments"),
     ],
@@ -277,3 +277,13 @@ def test_an_interrupt_exits_with_130_and_writes_nothing(folder, capsys, monkeypa
     monkeypatch.setattr("dmr.refinement.refine", interrupted)
     assert dmr(capsys, "refine", "input.ele") == (130, "", "dmr: interrupted\n")
     assert names(folder) == ["input.ele", "input.node"]
+
+
+def test_a_grid_of_adcirc_is_refined_and_written(folder, capsys):
+    sea = domains.with_names(domains.rectangle(2, 1, markers=[2, 3, 2, 4]), markers={4: "open sea"})
+    io.write("fort.14", triangulate(sea))
+    assert dmr(capsys, "refine", "fort.14", "-a", "0.1", "-o", "fine.2dm", "--device", "cpu")[0] == 0
+    assert dmr(capsys, "refine", "fine.2dm", "-a", "0.05", "-f", "-o", "fort.14", "--device", "cpu")[0] == 0
+    found = io.read("fort.14")
+    assert found.names["markers"] == {4: "open sea"} and len(found.triangles) > 40
+    assert set(found.segment_markers.tolist()) == {2, 3, 4}

@@ -64,7 +64,7 @@ def test_help_describes_every_strategy_within_80_columns(capsys, monkeypatch):
 def test_an_unknown_strategy_is_refused_with_the_known_ones(folder, capsys, option, known):
     sentence = fails(capsys, 2, "refine", "input.ele", option, "fast")
     assert "'fast'" in sentence
-    assert all(f"'{name}'" in sentence for name in known)
+    assert all(name in sentence for name in known)
 
 
 # ---- Strategies -----------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_every_strategy_runs_and_is_in_the_json(folder, capsys, marking, balance
 def test_child_launches_on_the_cpu_are_refused_before_reading(folder, capsys, balance):
     before = names(folder)
     sentence = fails(capsys, 2, "refine", "missing.ele", "--balance", balance, "--device", "cpu")
-    assert sentence.startswith(f"balance '{balance}' is not available on cpu: ")
+    assert sentence.startswith(f"--balance {balance} is not available on cpu: ")
     assert "work-stealing" in sentence
     assert names(folder) == before
 

@@ -59,3 +59,13 @@ def qhull_mesh(found: Any) -> Mesh:
     clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
     corners[clockwise] = corners[clockwise][:, ::-1]
     return Mesh(found.points, corners)
+
+
+def part_of(mesh, seed):
+    """Some triangles of a mesh, in random order and orientation, with holes and several components."""
+    random = np.random.default_rng(seed)
+    chosen = random.permutation(len(mesh.triangles))[: max(1, 2 * len(mesh.triangles) // 3)]
+    triangles = mesh.triangles[chosen]
+    turned = random.random(len(chosen)) < 0.3
+    triangles[turned] = triangles[turned][:, ::-1]
+    return Mesh(mesh.vertices, triangles)

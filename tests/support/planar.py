@@ -130,3 +130,20 @@ def crossing_pairs(domain):
     return [
         (i, j) for i, j in combinations(range(len(ends)), 2) if cross_properly(*ends[i], *ends[j])
     ]  # fmt: skip
+
+
+def lowest_triangles(mesh, points):
+    """The lowest triangle that contains each point, from exact rational arithmetic."""
+    vertices = [[Fraction(x) for x in vertex] for vertex in mesh.vertices.tolist()]
+
+    def contains(triangle, p):
+        signs = set()
+        for k in range(3):
+            (ax, ay), (bx, by) = (vertices[triangle[j]] for j in (k, (k + 1) % 3))
+            area = (ax - p[0]) * (by - p[1]) - (ay - p[1]) * (bx - p[0])
+            signs.add((area > 0) - (area < 0))
+        return not {1, -1} <= signs
+
+    places = [[Fraction(x) for x in point] for point in np.asarray(points).tolist()]
+    corners = mesh.triangles.tolist()
+    return [next((t for t, each in enumerate(corners) if contains(each, p)), -1) for p in places]

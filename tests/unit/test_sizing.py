@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import dmr
 from dmr.cli.files import read_size_field
 from dmr.errors import FileError, OptionError
+from dmr.location.background import DeviceBackground, Places
+from dmr.memory import open_device
 from dmr.sizing.functions import evaluate
-from dmr.sizing.location import Background
 from dmr.sizing.size_field import SizeField
 from tests.support.meshes import qhull_mesh
 
@@ -39,6 +40,10 @@ def ring() -> dmr.Mesh:
 
 def two_triangles() -> dmr.Mesh:
     return dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+
+
+def located(mesh: dmr.Mesh, points: np.ndarray) -> Places:
+    return DeviceBackground(mesh, open_device("cpu")).places(points)
 
 
 # ---- Sizes on vertices ---------------------------------------------------------------------------------------------
@@ -119,7 +124,7 @@ def test_outside_points_take_the_nearest_size(mesh):
     rng = np.random.default_rng(5)
     sizes = rng.uniform(1, 2, len(mesh.vertices))
     places = rng.uniform(-4, 4, (400, 2))
-    field, triangles = SizeField(mesh, sizes, on="vertices"), Background(mesh).locate(places).triangles
+    field, triangles = SizeField(mesh, sizes, on="vertices"), located(mesh, places).triangles
     corners = mesh.vertices[mesh.triangles[triangles]]
     got = field(places)
     outside = 0
@@ -157,15 +162,6 @@ def test_points_in_a_nearly_flat_triangle():
     assert SizeField(mesh, [3, 1, 3, 1, 3], on="vertices")([[0.5, 0.5 + 10 * step]])[0] == 3
 
 
-def test_nearest_points_do_not_depend_on_batches(monkeypatch):
-    mesh = dmr.generate("plate", 300, 1)
-    places = np.random.default_rng(2).uniform(-3, 4, (50, 2))
-    together = Background(mesh).locate(places)
-    monkeypatch.setattr("dmr.sizing.nearest_edges.BATCH", 3)
-    for one, other in zip(together, Background(mesh).locate(places), strict=True):
-        assert np.array_equal(one, other)
-
-
 # ---- Sizes on triangles --------------------------------------------------------------------------------------------
 
 
@@ -192,7 +188,7 @@ def test_the_triangle_around_a_point_is_the_right_one(vertices, places):
         return
     mesh, _ = delaunay(points)
     given = np.array(places, float) / 8
-    found = Background(mesh).locate(given)
+    found = located(mesh, given)
     for place, number, corners, weights in zip(given, found.triangles, found.corners, found.weights, strict=True):
         around = [k for k in range(len(mesh.triangles)) if holds(mesh, k, place)]
         assert weights.min() >= 0

@@ -19,11 +19,12 @@ constexpr int SAMPLES = TEAM_SIZE;   // nodes that vote for the largest tree
 constexpr uint64 STEP = 0x9e3779b9u; // between the voters; coprime to most numbers of nodes
 
 // Returns the root of a node's tree, and makes the nodes on the way children of their grandparents. Racing stores are
-// safe: they replace a node's ancestor by another one.
+// safe: they replace a node's ancestor by another one. Earlier values are ancestors, too, so that all threads may read
+// the largest trees' roots from their multiprocessor's cache; `unite` notices when a node is no longer a root.
 INLINE int32 root_of(int32 *parents, int32 node) {
-    int32 parent = racing_load(parents + node);
+    int32 parent = cached_load(parents + node);
     while (parent != node) { // ends: parents decrease
-        const int32 above = racing_load(parents + parent);
+        const int32 above = cached_load(parents + parent);
         if (above != parent)
             racing_store(parents + node, above);
         node = parent;
@@ -61,7 +62,7 @@ KERNEL(hook_first_neighbours, Csr graph, int32 *parents) {
         const Index begin = graph.begin(node), end = graph.end(node);
         for (Index edge = begin; edge < end && edge < begin + SAMPLED; ++edge) {
             const int32 target = graph.targets[edge];
-            if (racing_load(parents + target) != racing_load(parents + node))
+            if (cached_load(parents + target) != cached_load(parents + node))
                 unite(parents, int32(node), target);
         }
     }
@@ -100,7 +101,7 @@ KERNEL(hook_remaining_edges, Csr graph, int32 *parents) {
     for_rows_of_edge_blocks(graph, launch, [&](Index node, Index first, Index end) {
         for (Index edge = first; edge < end; ++edge) {
             const int32 target = graph.targets[edge];
-            if (racing_load(parents + target) != racing_load(parents + node))
+            if (cached_load(parents + target) != cached_load(parents + node))
                 unite(parents, int32(node), target);
         }
     });

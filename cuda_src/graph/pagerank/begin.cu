@@ -5,53 +5,67 @@
 constexpr int SUM_LANES = 32;                   // partial sums of a row of weights
 constexpr int SUM_ROWS = TEAM_SIZE / SUM_LANES; // rows per team
 
-// The weight of an edge times a power of two, exactly unless the product underflows.
-INLINE float64 scaled_weight(const Csr &graph, Index edge, float64 scale) {
-    return (graph.real_weights != nullptr ? graph.real_weights[edge] : float64(graph.whole_weight(edge))) * scale;
+// A node's weights are multiplied by it if their sum is infinite otherwise: a power of two, so that the products are
+// exact, unless they are too small to count beside such a sum.
+constexpr float64 SMALLER = 1.0 / (1ull << 63);
+constexpr float64 LARGEST = 1.7976931348623157e308; // finite number
+
+INLINE float64 weight_of(const Csr &graph, Index edge) {
+    return graph.real_weights != nullptr ? graph.real_weights[edge] : float64(graph.whole_weight(edge));
 }
 
-// sums[v] = the sum of the weights of v's edges, times `scale`. One fixed tree: lane k sums the edges k, k + SUM_LANES,
-// ... in order, and then the lanes are added pairwise. A team has SUM_ROWS rows.
-TEAM_KERNEL(sum_weights, Csr graph, float64 scale, float64 *sums) {
+// sums[v] = the sum of the weights of v's edges times `scale`, for the nodes for which wanted(v), in one fixed tree:
+// lane k sums the edges k, k + SUM_LANES, ... in order, and then the lanes are added pairwise.
+template <class Wanted>
+INLINE void sum_rows(const Team &team, const Csr &graph, float64 scale, float64 *lanes, float64 *sums, Wanted wanted) {
+    const Index first = team.number * SUM_ROWS;
+    team.for_members([&](int member) {
+        const Index v = first + member / SUM_LANES, end = v < graph.nodes && wanted(v) ? graph.end(v) : 0;
+        float64 sum = 0;
+        for (Index edge = end > 0 ? graph.begin(v) + member % SUM_LANES : 0; edge < end; edge += SUM_LANES)
+            sum += weight_of(graph, edge) * scale;
+        lanes[member] = sum;
+    });
+    for (int reach = SUM_LANES / 2; reach > 0; reach /= 2)
+        team.for_members([&](int member) {
+            if (member % SUM_LANES < reach)
+                lanes[member] += lanes[member + reach];
+        });
+    team.for_members([&](int member) {
+        const Index v = first + member / SUM_LANES;
+        if (member % SUM_LANES == 0 && v < graph.nodes && wanted(v))
+            sums[v] = lanes[member];
+    });
+}
+
+// sums[v] = the sum of the weights of v's edges; if that is infinite, - SMALLER times the sum. A team has SUM_ROWS
+// rows.
+TEAM_KERNEL(sum_weights, Csr graph, float64 *sums) {
     TEAM_SHARED(float64, lanes, TEAM_SIZE);
     for (const Team team : launch.teams()) {
-        const Index first = team.number * SUM_ROWS;
-        team.for_members([&](int member) {
-            const Index v = first + member / SUM_LANES, end = v < graph.nodes ? graph.end(v) : 0;
-            float64 sum = 0;
-            for (Index edge = end > 0 ? graph.begin(v) + member % SUM_LANES : 0; edge < end; edge += SUM_LANES)
-                sum += scaled_weight(graph, edge, scale);
-            lanes[member] = sum;
-        });
-        for (int reach = SUM_LANES / 2; reach > 0; reach /= 2)
-            team.for_members([&](int member) {
-                if (member % SUM_LANES < reach)
-                    lanes[member] += lanes[member + reach];
-            });
-        team.for_members([&](int member) {
-            if (member % SUM_LANES == 0 && first + member / SUM_LANES < graph.nodes)
-                sums[first + member / SUM_LANES] = lanes[member];
-        });
+        sum_rows(team, graph, 1, lanes, sums, [](Index) { return true; });
+        sum_rows(team, graph, -SMALLER, lanes, sums, [&](Index v) { return sums[v] > LARGEST; });
     }
 }
 
-// ratios[v] = 1 / out-degree of v. With the sums of the weights, which are null otherwise, 1 if the sum is above 0. The
+// ratios[v] = 1 / out-degree of v. With the sums of the weights, which are null otherwise, 1 if the sum is not 0. The
 // ratio of a dangling node is 0.
 KERNEL(find_node_ratios, Csr graph, const float64 *sums, uint64 *ratios) {
     for (const Index v : launch)
         if (sums != nullptr)
-            ratios[v] = sums[v] > 0 ? ONE_RATIO : 0;
+            ratios[v] = sums[v] != 0 ? ONE_RATIO : 0;
         else
             ratios[v] = graph.degree(v) > 0 ? ratio_of(1, float64(graph.degree(v))) : 0;
 }
 
 // ratios[e] = the weight of edge e, of the sum over the edges that leave the same node; 0 if the sum is 0. In a
 // transposed graph (`transposed` = 1) that node is the edge's target.
-KERNEL(find_edge_ratios, Csr graph, const float64 *sums, float64 scale, int64 transposed, uint64 *ratios) {
+KERNEL(find_edge_ratios, Csr graph, const float64 *sums, int64 transposed, uint64 *ratios) {
     for (const Index i : launch)
         for_edge_block(graph, i, [&](Index node, Index edge) {
             const float64 sum = sums[transposed ? graph.targets[edge] : node];
-            ratios[edge] = sum > 0 ? ratio_of(scaled_weight(graph, edge, scale), sum) : 0;
+            const float64 weight = weight_of(graph, edge);
+            ratios[edge] = sum > 0 ? ratio_of(weight, sum) : sum < 0 ? ratio_of(weight * SMALLER, -sum) : 0;
         });
 }
 

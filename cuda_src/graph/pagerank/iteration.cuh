@@ -88,10 +88,23 @@ template <class T> struct Iteration {
     }
 };
 
-// Calls visit(iteration) for the current iteration.
-template <class Visit> INLINE void with_iteration(const PageRank &rank, Visit visit) {
-    const bool odd = racing_load(rank.progress + ITERATIONS) % 2 != 0;
+// How far a computation is. All of it is loaded before any of it is used, so that a GPU waits once.
+struct RankProgress {
+    int32 iterations, ended;
+    uint64 dangling_mass;
+};
+
+INLINE RankProgress load_progress(const PageRank &rank) {
+    const int32 iterations = racing_load(rank.progress + ITERATIONS), stop = racing_load(rank.progress + RANK_STOP),
+                paused = racing_load(rank.progress + RANK_PAUSED);
     const uint64 mass = racing_load(rank.totals + DANGLING_MASS);
+    return {iterations, stop | paused, mass};
+}
+
+// Calls visit(iteration) for the current iteration.
+template <class Visit> INLINE void with_iteration(const PageRank &rank, const RankProgress &progress, Visit visit) {
+    const bool odd = progress.iterations % 2 != 0;
+    const uint64 mass = progress.dangling_mass;
     const uint64 dangling_each = part_of(mass, rank.even), teleported_each = part_of(rank.teleported, rank.even);
     if (rank.is_narrow())
         visit(Iteration<float32>{rank, odd ? rank.narrow1 : rank.narrow0, odd ? rank.narrow0 : rank.narrow1, mass,
@@ -99,6 +112,10 @@ template <class Visit> INLINE void with_iteration(const PageRank &rank, Visit vi
     else
         visit(Iteration<uint64>{rank, odd ? rank.shares1 : rank.shares0, odd ? rank.shares0 : rank.shares1, mass,
                                 dangling_each, teleported_each});
+}
+
+template <class Visit> INLINE void with_iteration(const PageRank &rank, Visit visit) {
+    with_iteration(rank, load_progress(rank), visit);
 }
 
 // The sums of all members of a team; called by all of them. Numbers of 64 bits are summed in limbs of LIMB_BITS, whose
@@ -133,15 +150,26 @@ INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sum
     }
 }
 
-// Ends an iteration; called by one member, after all sums were added but for `rest`.
-INLINE void end_iteration(const PageRank &rank, const RankSums &rest) {
-    const uint64 change = racing_load(rank.totals + CHANGE) + rest.change;
-    const uint64 dangling = racing_load(rank.totals + NEXT_DANGLING) + rest.dangling;
-    const int32 iterations = rank.progress[ITERATIONS] + 1;
+// What the end of an iteration needs; loaded at once, like RankProgress, when all sums were added but for the rest.
+struct RankEnd {
+    uint64 change, dangling, slice;
+    int32 iterations;
+};
+
+INLINE RankEnd load_end(const PageRank &rank) {
+    const uint64 change = racing_load(rank.totals + CHANGE), dangling = racing_load(rank.totals + NEXT_DANGLING),
+                 slice = racing_load(rank.totals + RANK_SLICE);
+    return {change, dangling, slice, racing_load(rank.progress + ITERATIONS)};
+}
+
+// Ends an iteration; called by one member.
+INLINE void end_iteration(const PageRank &rank, const RankEnd &end, const RankSums &rest) {
+    const uint64 change = end.change + rest.change, dangling = end.dangling + rest.dangling;
+    const int32 iterations = end.iterations + 1;
     rank.totals[LAST_CHANGE] = change;
     rank.totals[DANGLING_MASS] = dangling;
     rank.totals[CHANGE] = rank.totals[NEXT_DANGLING] = 0;
     rank.progress[RANK_STOP] = change < rank.tolerance || iterations >= rank.most_iterations;
-    rank.progress[RANK_PAUSED] = rank.totals[RANK_SLICE] != 0 && nanoseconds() - int64(rank.totals[RANK_SLICE]) > SLICE;
+    rank.progress[RANK_PAUSED] = end.slice != 0 && nanoseconds() - int64(end.slice) > SLICE;
     racing_store(rank.progress + ITERATIONS, iterations);
 }

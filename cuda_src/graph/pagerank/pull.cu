@@ -7,7 +7,7 @@ TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTiles
     Team last{0};
     with_iteration(rank, [&](const auto &iteration) {
         for (const Team team : launch.teams()) {
-            pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
+            pull_task(team, iteration, back, ratios, tiles, team.number, nullptr, *space, sums);
             last = team;
         }
     });
@@ -16,21 +16,25 @@ TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTiles
 
 TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTiles tiles) {
     for (const Team team : launch.teams())
-        end_pull(team, rank, tiles, 0);
+        end_pull(team, rank, tiles);
 }
 
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
 HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios, RowTiles tiles) {
     TEAM_SHARED(PullSpace, space, 1);
+    TEAM_SHARED(HeldTile, held_space, 1);
     const Grid grid = launch.grid();
-    while (!racing_load(rank.progress + RANK_STOP) && !racing_load(rank.progress + RANK_PAUSED)) {
+    const Index first = grid.team().number;
+    const HeldTile *held = hold_tile(grid.team(), back, tiles, first, held_space);
+    for (RankProgress progress = load_progress(rank); !progress.ended; progress = load_progress(rank)) {
         RankSums sums;
-        with_iteration(rank, [&](const auto &iteration) {
+        with_iteration(rank, progress, [&](const auto &iteration) {
             for (const Team team : grid.tasks(tiles.tasks()))
-                pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
+                pull_task(team, iteration, back, ratios, tiles, team.number, team.number == first ? held : nullptr,
+                          *space, sums);
         });
-        store_team_sums(grid.team(), tiles, sums);
-        grid.barrier_with(tiles.meeting, &space->flag, [&] { end_pull(grid.team(), rank, tiles, grid.teams()); });
+        add_team_sums(grid.team(), tiles, sums);
+        grid.barrier_with(tiles.meeting, &space->flag, [&] { end_pull(grid.team(), rank, tiles); });
     }
 }
 

@@ -31,5 +31,5 @@ TEAM_KERNEL(leave_nodes, PageRank rank, uint64 *incoming) {
 
 KERNEL(end_ranking, PageRank rank) {
     for ([[maybe_unused]] const Index once : launch)
-        end_iteration(rank, {});
+        end_iteration(rank, load_end(rank), {});
 }

@@ -19,7 +19,7 @@ KERNEL(iterate_in_sequence, PageRank rank, Csr graph, const uint64 *ratios, uint
                 iteration.leave(v, incoming[v], sums);
                 incoming[v] = 0;
             }
-            end_iteration(rank, sums);
+            end_iteration(rank, load_end(rank), sums);
         });
     }
 }

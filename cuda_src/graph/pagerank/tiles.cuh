@@ -10,6 +10,7 @@
 #include "graph/csr.cuh"
 
 constexpr Index RANK_TILE = 2048;
+constexpr Index RANK_SUMS = TEAM_SIZE; // places for the sums of teams
 
 // A tile without its long row.
 struct RowTile {
@@ -29,7 +30,7 @@ KERNEL_STRUCT(RowTiles) {
     const int32 *chunk_rows;   // (chunks): the number of a chunk's long row
     const int64 *chunk_begins; // (chunks): its first edge
     int64 chunks;
-    uint64 *team_sums; // two per team of a cooperative launch, initially zero
+    uint64 *team_sums; // (RANK_SUMS, 2): what teams of a cooperative launch add, zero between two iterations
     int32 *meeting;    // (2), initially zero: for Grid::barrier_with
 
     METHOD Index tasks() const { return tile_count + chunks; }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from dmr.common.command_line.completion import SHELLS, PrintCompletion
 from dmr.common.command_line.values import device, positive
 from dmr.common.errors import OptionError
 
@@ -14,9 +16,11 @@ Examples = tuple[tuple[str, str], ...]
 
 
 class Arguments(argparse.Namespace):
-    """Parsed arguments; `module` is the name of the module that implements the command."""
+    """Parsed arguments; `module` is the name of the module that implements the command, `flags` are its options by the
+    argument that they set."""
 
     module: str
+    flags: dict[str, str]
     quiet: bool = False
     verbose: bool = False
 
@@ -26,16 +30,20 @@ class Parser(argparse.ArgumentParser):
 
     examples: Examples = ()
     more: Callable[[], str] | None = None  # makes the text below the options, which is costly
+    suggest: Callable[[Sequence[str]], str] | None = None  # another call that wrong arguments may have meant, or ""
     takes_words = False  # whether all unknown arguments go to `words`, unchanged and in their order
     _given: Sequence[str] = ()  # the arguments being parsed
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Returns the parsed arguments and the remaining ones."""
+        """Returns the parsed arguments; there are no remaining ones."""
         self._given = [] if args is None else list(args)
         found, rest = super().parse_known_args(args, namespace)
-        if not self.takes_words:
-            return found, rest
-        found.words = rest
+        if not hasattr(found, "flags"):  # a command is parsed before the program that has it
+            found.flags = self._flags()
+        if self.takes_words:
+            found.words = rest
+        elif rest:  # argparse would report those of a command as if they were the program's
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
         return found, []
 
     def format_help(self) -> str:
@@ -46,18 +54,50 @@ class Parser(argparse.ArgumentParser):
         return "\n".join(["examples:", *lines, "", super().format_help()]) + below
 
     def error(self, message: str) -> NoReturn:
-        """Raises `OptionError` and points to the help."""
+        """Raises `OptionError` with a suggestion if there is a similar option, and points to the help."""
         unknown = self._unknown_options()
         if unknown and message.startswith("the following arguments are required"):
             # Report a misspelt option first: it may be the only argument.
             message = f"unrecognized arguments: {' '.join(unknown)}"
-        raise OptionError(f"{message} (see {self.prog} --help)")
+        other = self.suggest(self._given) if self.suggest is not None else ""
+        near = _nearest(unknown[0], self._option_string_actions) if unknown else ""
+        hint = other or near
+        raise OptionError(f"{message}{f'; did you mean {hint}?' if hint else ''} (see {self.prog} --help)")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuses a value that is not among the choices (argparse calls this), with the nearest one."""
+        if action.choices is None or value in action.choices:
+            return
+        near = _nearest(str(value), action.choices)
+        hint = f"; did you mean {near}?" if near else ""
+        if isinstance(action.choices, dict):
+            unknown = self._unknown_options()
+            what = f"unrecognized arguments: {unknown[0]}" if unknown else f"there is no command {value!r}"
+            self.error(f"{what}{hint}")
+        known = ", ".join(map(str, action.choices))
+        raise argparse.ArgumentError(action, f"{value!r} is not one of {known}{hint}")
+
+    def _flags(self) -> dict[str, str]:
+        """Returns the long name of each option, and the metavariable of each positional argument, by what it sets."""
+        flags: dict[str, str] = {}
+        for action in self._actions:
+            name = max(action.option_strings, key=len, default=action.metavar)
+            if isinstance(name, str):
+                flags.setdefault(action.dest, name)
+        return flags
 
     def _unknown_options(self) -> list[str]:
         """Given arguments that look like options but are unknown to this parser, without values (-q30 is -q)."""
         known = self._option_string_actions
         options = [word.partition("=")[0] for word in self._given if re.match(r"--?[A-Za-z]", word)]
         return [name for name in options if name not in known and (name.startswith("--") or name[:2] not in known)]
+
+
+def _nearest(word: str, known: Iterable[object]) -> str:
+    """Returns the shortest known word that begins with a word, or else the most similar one, or "" if none is."""
+    words = sorted(map(str, known), key=len)
+    longer = [each for each in words if each.startswith(word)]
+    return next(iter(longer or get_close_matches(word, words, 1)), "")
 
 
 def parse_examples(text: str) -> Examples:
@@ -79,6 +119,12 @@ def make_parser(program: str, version: str, description: str, examples: str) -> 
     parser = Parser(prog=program, description=description, allow_abbrev=False)
     parser.examples = parse_examples(examples)
     parser.add_argument("--version", action="version", version=version)
+    parser.add_argument(
+        "--completion",
+        action=PrintCompletion,
+        choices=SHELLS,
+        help="print a script by which a shell completes words",
+    )
     return parser, parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
 

@@ -27,6 +27,7 @@ from dmr.common.command_line.signals import (
     raise_on_termination,
 )
 from dmr.common.errors import DmrError
+from dmr.common.text import naming_flags
 
 
 def run_program(console: Console, build_parser: Callable[[], Parser], commands: str, argv: Sequence[str] | None) -> int:
@@ -65,7 +66,8 @@ def _run(console: Console, build_parser: Callable[[], Parser], commands: str, ar
         arguments = build_parser().parse_args(argv, Arguments())
         console.configure(quiet=arguments.quiet, verbose=arguments.verbose)
         command = importlib.import_module(f"{commands}.{arguments.module}")
-        return int(command.run(arguments, console))
+        with naming_flags(arguments.flags):
+            return int(command.run(arguments, console))
     except SystemExit as ending:  # argparse, after --help and --version
         return ending.code if isinstance(ending.code, int) else DONE
     except DmrError as error:

@@ -119,8 +119,7 @@ def load_mesh_files(path: Path, threads: int | None = None, companions: Collecti
     vertices = _parse_node(node_text)
     if ele_text is None:
         raise MissingFileError(
-            f"there is no {ele.name} beside it, which would hold its triangles; "
-            "dmr refine --convex-hull makes a mesh of points alone",
+            f"there is no {ele.name} beside it, which would hold its triangles; companions=() reads the points alone",
             node,
         )
     try:

@@ -20,6 +20,7 @@ from weakref import ReferenceType, ref
 import pycuda.driver as driver
 
 from dmr.common.errors import DeviceUnavailableError, InternalError
+from dmr.common.text import option
 from dmr.memory.cuda.drivercalls import call
 
 P = ParamSpec("P")
@@ -120,7 +121,7 @@ class PrimaryContext:
         if self._forked:
             raise DeviceUnavailableError(
                 f"{self.name} was used before this process was forked, and CUDA does not work in a forked process: "
-                "start processes with the method 'spawn', or take device='cpu' here"
+                f"start processes with the method 'spawn', or take {option('device', 'cpu')} here"
             )
         use = self.use
         use.before = _current()

@@ -114,6 +114,11 @@ class Staging:
         if travelling is not None:
             self._take(travelling, target)
 
+    def download_directly(self, pointer: int, target: Bytes) -> None:
+        """Copies bytes as `download` does, to page-locked memory."""
+        self._guarded(partial(driver.memcpy_dtoh_async, target, pointer, self._stream))
+        self._guarded(partial(wait_for_stream, self._stream.handle))
+
     def _take(self, part: Part, target: Bytes) -> None:
         self._guarded(part.arrived.wait)
         copy(target[part.start : part.stop], part.staged, self._threads)

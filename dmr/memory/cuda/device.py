@@ -18,6 +18,7 @@ import pycuda.driver as driver
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.arguments import kind_of
+from dmr.common.available import amount
 from dmr.common.errors import InternalError, OutOfMemoryError, WrongTypeError
 from dmr.memory.arguments import DeviceCount, Number, bound_of
 from dmr.memory.arrays import Device, DeviceArray
@@ -27,6 +28,7 @@ from dmr.memory.cuda.cooperative import CooperativeKernel
 from dmr.memory.cuda.copying import Staging
 from dmr.memory.cuda.drivercalls import call
 from dmr.memory.cuda.loops import GraphLoop, Graphs
+from dmr.memory.cuda.page_locked import PageLockedPool
 from dmr.memory.cuda.pool import Block, MemoryPool
 from dmr.memory.cuda.waiting import Event, wait_for_stream
 from dmr.memory.declarations import constant
@@ -121,6 +123,14 @@ class CudaArray(DeviceArray):
         self._cuda.staging.download(self.pointer, target.view(np.uint8))
 
     @in_context
+    def _downloaded(self) -> NDArray[Any]:
+        locked = self._cuda.page_locked.array(self.nbytes)
+        if locked is None:
+            return super()._downloaded()
+        self._cuda.staging.download_directly(self.pointer, locked)
+        return locked.view(self.dtype)
+
+    @in_context
     def fill(self, value: int) -> None:
         if self.nbytes:
             driver.memset_d8_async(self.pointer, value, self.nbytes, self._cuda.stream)
@@ -140,7 +150,8 @@ class CudaDevice(Device):
 
     Attributes:
         number: of the GPU; total_memory: bytes.
-        context: the primary context; stream: orders all work; staging: transfers.
+        context: the primary context; stream: orders all work.
+        staging: transfers; page_locked: memory for downloads.
         finished: an event for streams of other libraries that wait for this one, or the reverse.
     """
 
@@ -168,6 +179,7 @@ class CudaDevice(Device):
         with self.context.lock, self.context.current:
             self.stream = driver.Stream(NON_BLOCKING)
             self.staging = Staging(self.stream, self.guarded)
+            self.page_locked = PageLockedPool()
             self.finished = Event()
 
     def _clear_up(self) -> None:
@@ -236,6 +248,16 @@ class CudaDevice(Device):
         if self.calling.recording is not None:
             self.calling.recording.append(block)
         return CudaArray(self, block, 0, size, element)
+
+    @in_context
+    def require_memory(self, needed: int, what: str) -> None:
+        if needed > self.free_memory():
+            self._pool.free()
+        free = self.free_memory()
+        if needed > free:
+            raise OutOfMemoryError(
+                f"{what} needs {amount(needed)} of memory on {self.description}, and {amount(free)} are free"
+            )
 
     @in_context
     def free_memory(self) -> int:

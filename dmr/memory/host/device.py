@@ -111,6 +111,9 @@ class HostDevice(Device):
             )
         return HostArray(self, values)
 
+    def require_memory(self, needed: int, what: str) -> None:
+        require_memory(needed, what)
+
     def empty(self, size: int, dtype: DTypeLike) -> HostArray:
         return self._allocated(size, np.dtype(dtype), np.empty)
 

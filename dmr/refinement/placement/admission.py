@@ -35,6 +35,8 @@ def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tu
     state.vertex_parameter[: len(order)].upload(parameter[order])
     rows = mesh.unique_segment_rows()[2]
     state.subsegment_origin[: len(rows)].upload(placement.origin[rows])
+    _direct(state, rank[mesh.segments[rows, 0]])
+    state.input_subsegments = len(rows)
     state.input_segments = device.array(_records(rank[segments.ends]))
     anchor = np.full(len(order), -1, np.int32)
     anchored = np.flatnonzero(segments.anchor >= 0)
@@ -43,6 +45,15 @@ def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tu
     state.named, state.named_markers = segments.named, segments.markers
     state.given = given
     return state, notes
+
+
+def _direct(state: DeviceMesh, starts: Int) -> None:
+    """Gives the subsegments the directions of their segments."""
+    subsegments = state.subsegments[: len(starts)].download()
+    turned = subsegments["from"] != starts  # within the domain
+    for one, other in (("from", "to"), ("left", "right")):
+        subsegments[one][turned], subsegments[other][turned] = subsegments[other][turned], subsegments[one][turned]
+    state.subsegments[: len(starts)].upload(subsegments)
 
 
 def _records(ends: Int) -> NDArray[Any]:

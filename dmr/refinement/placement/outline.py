@@ -21,9 +21,10 @@ class Segments:
     """The segments of a mesh, in the order of `admit`.
 
     Attributes:
-        ends: (s, 2) int32, the vertices that each segment joins; named: the first ones are those that the user named.
+        ends: (s, 2) int32, the vertices that each segment joins: on the boundary, with the domain on the left; named:
+            the first ones are those that the user named.
         markers: (named,) int32.
-        left, right: (s,) whether there is a triangle on that side.
+        right: (s,) whether there is a triangle on the right, too.
         acute: (n,) uint8, 1 at vertices with a corner below 60 degrees; anchor: (n,) int32, such a corner that a
             segment joins the vertex to, or -1.
         kept: (s,) whether a segment must not be split.
@@ -32,7 +33,6 @@ class Segments:
     ends: Int
     named: int
     markers: Int
-    left: Flags
     right: Flags
     acute: NDArray[np.uint8]
     anchor: Int
@@ -48,20 +48,18 @@ class Segments:
         named, markers = mesh.unique_segments()
         outward = np.isin(_keys(named[:, ::-1]), _keys(boundary))  # the domain lies on the right only
         inward = np.isin(_keys(named), _keys(boundary))
-        unnamed = boundary[~np.isin(_keys(np.sort(boundary, axis=1)), _keys(named))]
-        left = np.concatenate([~outward, np.ones(len(unnamed), bool)])
-        right = np.concatenate([~inward, np.zeros(len(unnamed), bool)])
+        named = np.where(outward[:, None], named[:, ::-1], named)
+        unnamed = boundary[~np.isin(_keys(boundary), _keys(named))]
+        right = np.concatenate([~(inward | outward), np.zeros(len(unnamed), bool)])
         ends = np.concatenate([named, unnamed])
-        # Corners are measured on the side of the domain, which must be the left one where there is only one.
         records: NDArray[Any] = np.zeros(len(ends), SUBSEGMENT)
-        directed = np.where((right & ~left)[:, None], ends[:, ::-1], ends)
-        records["from"], records["to"] = directed.T
-        records["right"] = np.where(left & right, 0, -1)
+        records["from"], records["to"] = ends.T
+        records["right"] = np.where(right, 0, -1)
         acute = acute_corners(records, mesh.vertices)
         kept = np.full(len(ends), keep_segments == "all")
         if keep_segments == "boundary":
-            kept = left != right
-        return cls(ends, len(named), markers, left, right, acute, anchors(records, acute), kept)
+            kept = ~right
+        return cls(ends, len(named), markers, right, acute, anchors(records, acute), kept)
 
 
 def _keys(edges: Int) -> NDArray[np.int64]:

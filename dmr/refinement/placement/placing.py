@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.location.background import DeviceBackground
 from dmr.memory import Device
 from dmr.mesh.provenance import record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
@@ -25,7 +26,6 @@ from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import smallest
 from dmr.refinement.state.records import POINT
-from dmr.sizing.location import Background
 from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import links_of_kept
@@ -101,7 +101,7 @@ def place(
         # Rounding has moved a vertex of a segment across something that is very near: that segment stays whole.
         division = division.without(disturbed)
     origin = origin[plane.edge_segments]
-    made = _mesh(mesh, segments, division, vertices, plane, origin)
+    made = _mesh(mesh, segments, division, vertices, plane, origin, device)
     return Placement(made, len(mesh.vertices), segments, origin, division, front.complete)
 
 
@@ -132,7 +132,7 @@ def _outline(
         new = _vertices(mesh, segments, division, device)
     points = np.concatenate([mesh.vertices, new])
     pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
-    fronts = np.concatenate([pieces[segments.left[origin]], pieces[segments.right[origin]][:, ::-1]])
+    fronts = np.concatenate([pieces, pieces[segments.right[origin]][:, ::-1]])
     return Outline(points, pieces, fronts), _beside_fine_pieces(points, pieces, sizes)
 
 
@@ -167,15 +167,15 @@ def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[n
     return found[has_new[found]].astype(np.int64)
 
 
-def _mesh(mesh: Mesh, segments: Segments, division: Division, vertices: Float, plane: Plane, origin: Int) -> Mesh:
+def _mesh(
+    mesh: Mesh, segments: Segments, division: Division, vertices: Float, plane: Plane, origin: Int, device: Device
+) -> Mesh:
     """Makes the mesh of the domain from the triangulation of the plane; `origin` has the segment of each edge."""
-    left, right = segments.left[origin], segments.right[origin]
     in_domain = np.zeros(int(plane.labels.max()) + 1, bool)
-    in_domain[plane.left[left]] = True
-    in_domain[plane.right[right]] = True
+    in_domain[plane.left] = True
+    in_domain[plane.right[segments.right[origin]]] = True
     kept = in_domain[plane.labels]
-    sides = np.where(left, plane.left_side, plane.right_side)
-    links = links_of_kept(plane.neighbours, sides, kept)
+    links = links_of_kept(plane.neighbours, plane.left_side, kept)
     triangles = plane.triangles[kept]
     used = np.zeros(len(vertices), bool)
     used[triangles.ravel()] = True
@@ -195,8 +195,8 @@ def _mesh(mesh: Mesh, segments: Segments, division: Division, vertices: Float, p
         holes=mesh.holes,
         regions=mesh.regions,
         names=mesh.names,
-        **_triangle_data(mesh, vertices, triangles),
-        vertex_attributes=_vertex_attributes(mesh, segments, division, vertices),
+        **_triangle_data(mesh, vertices, triangles, device),
+        vertex_attributes=_vertex_attributes(mesh, segments, division, vertices, device),
     )
     return record_triangulation(made, links)
 
@@ -213,20 +213,22 @@ def _vertex_markers(mesh: Mesh, segments: Segments, division: Division, count: i
     return markers
 
 
-def _triangle_data(mesh: Mesh, vertices: Float, triangles: Int) -> dict[str, Any]:
+def _triangle_data(mesh: Mesh, vertices: Float, triangles: Int, device: Device) -> dict[str, Any]:
     """Returns what a triangle takes over from the one of the input that its centroid lies in."""
     carried = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
     if not carried and mesh.area_bounds is None:
         return {}
     a, b, c = (vertices[corner] for corner in triangles.T)
-    found = Background(mesh).locate(a + ((b - a) + (c - a)) / 3.0).triangles
+    found = DeviceBackground(mesh, device).places(a + ((b - a) + (c - a)) / 3.0).triangles
     return {
         "triangle_attributes": None if mesh.triangle_attributes is None else mesh.triangle_attributes[found],
         "area_bounds": None if mesh.area_bounds is None else mesh.area_bounds[found],
     }
 
 
-def _vertex_attributes(mesh: Mesh, segments: Segments, division: Division, vertices: Float) -> Float | None:
+def _vertex_attributes(
+    mesh: Mesh, segments: Segments, division: Division, vertices: Float, device: Device
+) -> Float | None:
     """Returns the attributes of the vertices: linear along segments, and in the triangles of the input."""
     given = mesh.vertex_attributes
     if given is None or not given.shape[1]:
@@ -234,6 +236,6 @@ def _vertex_attributes(mesh: Mesh, segments: Segments, division: Division, verti
     start, end = given[segments.ends[division.segment].T]
     on_segments = start + division.parameter[:, None] * (end - start)
     inside = vertices[len(given) + len(on_segments) :]
-    places = Background(mesh).locate(inside)
+    places = DeviceBackground(mesh, device).places(inside)
     weighted = given[places.corners] * places.weights[:, :, None]
     return np.concatenate([given, on_segments, weighted[:, 0] + weighted[:, 1] + weighted[:, 2]])

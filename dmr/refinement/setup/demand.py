@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.statistics import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
@@ -29,9 +30,9 @@ def check_demand(mesh: Mesh, max_area: float | None) -> None:
     """
     needed = least_triangles(mesh, max_area)
     if needed > MOST_TRIANGLES:
-        bound = "the bounds on areas need" if max_area is None else f"max_area {max_area:g} needs"
+        bound = "the bounds on areas need" if max_area is None else f"{option('max_area', max_area)} needs"
         if max_area is not None and mesh.area_bounds is not None:
-            bound = f"max_area {max_area:g} and the mesh's own bounds on areas need"
+            bound = f"{option('max_area', max_area)} and the mesh's own bounds on areas need"
         raise OptionError(
             f"{bound} at least {needed:.3g} triangles, and a mesh can have {MOST_TRIANGLES:,} at most: "
             "use larger bounds"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dmr.common.text import option
 from dmr.errors import InvalidMeshError
 from dmr.memory import flagged_indices, scan, total
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -40,4 +41,6 @@ def refuse_unless_delaunay(state: DeviceMesh, epochs: Epochs) -> None:
     """
     failing = make_delaunay(state, epochs, apply=False)
     if failing:
-        raise InvalidMeshError(f"{failing} triangles have an edge that is not Delaunay, which --strict refuses")
+        raise InvalidMeshError(
+            f"{failing} triangles have an edge that is not Delaunay, which {option('strict')} refuses"
+        )

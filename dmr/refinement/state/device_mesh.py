@@ -39,6 +39,7 @@ class DeviceMesh:
         quality: one word per triangle (`cuda_src/refine/quality/quality.cuh`); rivals: the last triangle that beat it
             (`cuda_src/refine/candidates/competing.cuh`).
         vertex_origin, vertex_parameter: the origin of a vertex, and its parameter on its input segment.
+        input_subsegments: number of admitted subsegments, if placed points divide the input segments.
         subsegment_origin: the input segment of a subsegment; split_states: its split state.
         input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees, and
             any_acute: whether there are any; anchor: by input vertex, such a corner that an input segment joins it
@@ -74,6 +75,7 @@ class DeviceMesh:
     attributes: DeviceArray | None
     width: int
     given: int | None = None
+    input_subsegments: int | None = None
     _view: Packed | None = None
 
     @property
@@ -86,7 +88,8 @@ class DeviceMesh:
                 "input_vertices", "area_bounds", "attributes", "width",
             )  # fmt: skip
             given = {name: getattr(self, name) for name in names}
-            self._view = pack("Mesh", ancestor=self.ancestor, input_subsegments=self.input_segments.size, **given)
+            subsegments = self.input_segments.size if self.input_subsegments is None else self.input_subsegments
+            self._view = pack("Mesh", ancestor=self.ancestor, input_subsegments=subsegments, **given)
         return self._view
 
     @property

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.number_arrays import real_array
+from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.exact import Points
 from dmr.exact.bounded import Bounded
@@ -175,18 +176,20 @@ def check_max_edge(mesh: Mesh, points: Points, max_edge: Size, findings: Finding
 def _sizes_at(size: Size, points: Float) -> Float:
     """Evaluate a sizing function, or a constant size, at (n, 2) points; returns (n,) lengths."""
     if not callable(size) and (isinstance(size, bool) or not isinstance(size, Real)):
-        raise OptionError(f"max_edge must be a number or a function of points, not {type(size).__name__}")
+        raise OptionError(f"{option('max_edge')} must be a number or a function of points, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
     returned = size(points) if callable(size) else size
     try:
         sizes = real_array(returned, "iuf", none=None)
     except ValueError as error:
-        raise OptionError(f"max_edge must return numbers ({error})") from None
+        raise OptionError(f"{option('max_edge')} must return numbers ({error})") from None
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)
     if sizes.shape != (len(points),):
-        raise OptionError(f"max_edge must return one number for each of {len(points)} points, not shape {sizes.shape}")
+        raise OptionError(
+            f"{option('max_edge')} must return one number for each of {len(points)} points, not shape {sizes.shape}"
+        )
     if not (sizes > 0).all():
         raise OptionError(f"sizes must be numbers above 0, not {float(sizes[~(sizes > 0)][0]):g}")
     return sizes

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened
 from dmr.common.number_arrays import given_array
+from dmr.common.text import option
 from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh
 from dmr.validation.report import REASONS, Findings
@@ -91,14 +92,20 @@ class Unrefined:
         surroundings = _Surroundings(mesh, topology, chains)
         measurable = _SMALLEST <= np.abs(mesh.vertices).max(initial=0.0) <= _LARGEST
         if not isinstance(given, Mapping):
-            raise WrongTypeError(f"unrefined must be a dictionary of lists of triangles, not {shortened(given)}")
+            raise WrongTypeError(
+                f"{option('unrefined')} must be a dictionary of lists of triangles, not {shortened(given)}"
+            )
         for reason, numbers in given.items():
             try:
                 triangles = given_array(numbers).reshape(-1)
             except ValueError as error:
-                raise OptionError(f"unrefined: {reason!r} must list numbers of triangles ({error})") from None
+                raise OptionError(
+                    f"{option('unrefined')}: {reason!r} must list numbers of triangles ({error})"
+                ) from None
             if len(triangles) and (triangles.dtype.kind not in "iu" or triangles.min() < 0 or triangles.max() >= count):
-                raise OptionError(f"unrefined: {reason!r} must list numbers of the mesh's {count} triangles")
+                raise OptionError(
+                    f"{option('unrefined')}: {reason!r} must list numbers of the mesh's {count} triangles"
+                )
             triangles = np.unique(triangles).astype(np.int64)
             result.listed[triangles] = True
             if reason in REASONS:

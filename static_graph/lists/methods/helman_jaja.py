@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dmr.common.arguments import chosen, shortened, whole_option
+from dmr.common.text import option
 from dmr.memory import Device, DeviceArray, Packed, open_device, pack
 from static_graph.errors import OptionError
 from static_graph.lists.methods.jumping import jump_words, rank_words
@@ -186,12 +187,13 @@ def _checked(
 ) -> Plan:
     if isinstance(splitters, str) and splitters not in RULES:
         raise OptionError(
-            f"splitters = {shortened(splitters)}: it is one of {', '.join(map(repr, RULES))}, or their number"
+            f"{option('splitters')} = {shortened(splitters)}: it is one of "
+            f"{', '.join(map(repr, RULES))}, or their number"
         )
     if splitters is not None and not isinstance(splitters, str):
         splitters = whole_option("splitters", splitters)
         if splitters < 1:
-            raise OptionError(f"splitters = {shortened(splitters)}: at least one is needed")
+            raise OptionError(f"{option('splitters')} = {shortened(splitters)}: at least one is needed")
         splitters = min(splitters, size)
     chosen("spacing", spacing, SPACINGS)
     chosen("finish", finish, FINISHES)
@@ -199,5 +201,5 @@ def _checked(
         finish_size = CPU_FINISH if device.threads else GPU_FINISH
     finish_size = whole_option("finish_size", finish_size)
     if finish_size < 1:
-        raise OptionError(f"finish_size = {shortened(finish_size)}: the last list has at least one element")
+        raise OptionError(f"{option('finish_size')} = {shortened(finish_size)}: the last list has at least one element")
     return Plan(splitters, spacing, finish, finish_size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dmr.common.arguments import shortened, whole_option
+from dmr.common.text import option
 from dmr.memory import DeviceArray, constant
 from static_graph.errors import OptionError
 from static_graph.lists.methods.jumping import jump_words, ranked
@@ -26,14 +27,16 @@ def run(successors: DeviceArray, heads: DeviceArray, lists: DeviceArray | None, 
     device, size = successors.device, successors.size
     packing = whole_option("packing", packing)
     if packing not in (32, 64):
-        raise OptionError(f"packing = {shortened(packing)}: rank and successor are packed in 64 bits, or in 32")
+        raise OptionError(
+            f"{option('packing')} = {shortened(packing)}: rank and successor are packed in 64 bits, or in 32"
+        )
     words = device.empty(size, np.uint64)
     if packing == 64:
         device.launch("link_words", size, successors, words)
         rounds = jump_words(words)
     else:
         if size >= SHORT_LISTS:
-            raise OptionError(f"packing = 32: it is for fewer than {SHORT_LISTS} elements, not {size}")
+            raise OptionError(f"{option('packing')} = 32: it is for fewer than {SHORT_LISTS} elements, not {size}")
         short = device.empty(size, np.uint32)
         device.launch("link_short_words", size, successors, short)
         rounds = jump_words(short, "jump_short_words")

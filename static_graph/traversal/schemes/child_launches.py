@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dmr.common.text import option
 from dmr.memory import Enumeration
 from static_graph.engine.repetition import repeat_from_host
 from static_graph.errors import OptionError
@@ -52,7 +53,9 @@ def run(
         OptionError: a negative threshold or number of children.
     """
     if threshold < 0 or most_children < 0:
-        raise OptionError(f"threshold = {threshold}, most_children = {most_children}: neither can be negative")
+        raise OptionError(
+            f"{option('threshold')} = {threshold}, {option('most_children')} = {most_children}: neither can be negative"
+        )
     device = graph.device
     most = min(most_children, device.allow_children(most_children))
     distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit)

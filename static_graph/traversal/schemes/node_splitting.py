@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from dmr.common.text import option
 from dmr.memory import DeviceArray, Packed, pack, scan, total
 from static_graph.engine.repetition import repeat
 from static_graph.errors import GraphError, OptionError
@@ -46,7 +47,7 @@ def split_graph(graph: DeviceGraph, mda: int) -> SplitGraph:
         GraphError: there would be more nodes than 32 bits can number.
     """
     if mda < 1:
-        raise OptionError(f"mda = {mda}: it must be at least 1")
+        raise OptionError(f"{option('mda')} = {mda}: it must be at least 1")
     return graph.derived(("split", mda), lambda: _split(graph, mda))
 
 
@@ -55,7 +56,9 @@ def _split(graph: DeviceGraph, mda: int) -> SplitGraph:
     children = device.empty(graph.nodes, np.int32)
     device.launch("count_children", graph.nodes, graph.csr, mda, children)
     if graph.nodes + graph.edges // mda > MOST_NODES:  # otherwise all sums of children fit 32 bits
-        raise GraphError(f"with mda = {mda} there may be more than {MOST_NODES} nodes: allow a larger degree")
+        raise GraphError(
+            f"with {option('mda')} = {mda} there may be more than {MOST_NODES} nodes: allow a larger degree"
+        )
     first = scan(children)
     extra = total(first, graph.nodes)
     split = pack("Split", first=first, parents=graph.nodes)
@@ -122,5 +125,5 @@ def run(
 def _automatic(graph: DeviceGraph) -> int:
     host = graph.host
     if host is None:
-        raise OptionError("mda = 'auto' needs the degrees of a graph that was uploaded: give a number")
+        raise OptionError(f"{option('mda')} = 'auto' needs the degrees of a graph that was uploaded: give a number")
     return graph.derived("automatic mda", lambda: automatic_mda(host))

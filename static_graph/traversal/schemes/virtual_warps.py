@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dmr.common.text import option
 from dmr.memory import DeviceCount, pack
 from static_graph.engine.repetition import repeat
 from static_graph.errors import OptionError
@@ -46,11 +47,13 @@ def run(
         OptionError: an invalid warp size, a chunk that is not positive, or a negative bound for outliers.
     """
     if warp_size not in WIDTHS:
-        raise OptionError(f"warp_size = {warp_size}: a virtual warp has {', '.join(map(str, WIDTHS))} lanes")
+        raise OptionError(
+            f"{option('warp_size')} = {warp_size}: a virtual warp has {', '.join(map(str, WIDTHS))} lanes"
+        )
     if chunk is not None and chunk < 1:
-        raise OptionError(f"chunk = {chunk}: it must be at least 1")
+        raise OptionError(f"{option('chunk')} = {chunk}: it must be at least 1")
     if defer is not None and defer < 0:
-        raise OptionError(f"defer = {defer}: it must be at least 0")
+        raise OptionError(f"{option('defer')} = {defer}: it must be at least 0")
     device = graph.device
     distances = DeviceDistances(graph, sources, weighted=weighted, limit=depth_limit)
     needs_last = distances.kind != DistanceKind.HOPS

@@ -229,3 +229,14 @@ def test_arrays_on_two_devices_are_refused(gpu):
         DeviceGraph.from_arrays(OFFSETS, gpu.array(TARGETS))
     with pytest.raises(WrongTypeError, match="is not on cuda:0"):
         DeviceGraph.from_arrays(Exported(gpu.array(OFFSETS), "__dlpack__"), TARGETS)
+
+
+def test_a_foreign_object_that_does_not_tell_its_device_is_refused():
+    class Broken:
+        __dlpack__ = None
+
+        def __dlpack_device__(self):
+            raise ZeroDivisionError("no device")
+
+    with pytest.raises(WrongTypeError, match="Broken does not tell its device: no device"):
+        DeviceGraph.from_arrays(Broken(), TARGETS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from static_graph import CsrGraph, pagerank, transition_matrix
+from static_graph import CsrGraph, distance_matrix, pagerank, transition_matrix
 from static_graph.errors import GraphError, OptionError, OutOfMemoryError
 from static_graph.graph.device_graph import DeviceGraph
 from tests.support.graphs.ranked import DENSE, SCORE, exact_matrix, units
@@ -75,3 +75,16 @@ def test_dense_methods_give_the_same_bits(device):
     for seed in range(4):
         found = [units(method, random_graph(seed), device, 5) for method in DENSE]
         assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.gpu
+def test_matrices_beyond_the_memory_of_a_gpu_are_refused_before_anything_is_allocated(gpu):
+    large = CsrGraph.from_edges([0], [1], nodes=2_000_000)
+    gpu.launches.clear()
+    for call in (
+        lambda: pagerank(large, method="dense", device="cuda"),
+        lambda: distance_matrix(large, np.arange(200_000), device="cuda"),
+    ):
+        with pytest.raises(OutOfMemoryError, match="2,000,000 nodes"):
+            call()
+    assert not gpu.launches

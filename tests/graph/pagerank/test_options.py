@@ -96,10 +96,14 @@ def test_huge_and_tiny_weights():
 
 def test_weights_of_different_nodes_differ_by_any_factor():
     """The huge weights of one node do not make another one, with tiny weights, dangling."""
-    graph = CsrGraph.from_edges([0, 0, 1, 2, 2], [1, 2, 0, 0, 1], [1e-300, 3e-300, 1e300, 5e-324, 15e-324], 3)
-    like = CsrGraph.from_edges([0, 0, 1, 2, 2], [1, 2, 0, 0, 1], [1, 3, 1, 1, 3], 3)
-    expected = pagerank(like, iterations=9, device="cpu").scores
-    assert np.array_equal(pagerank(graph, iterations=9, device="cpu").scores, expected)
+    for huge in (1e300, 1.7e308):  # the sum of two is finite, and infinite
+        weights = [huge, huge / 2, huge / 2, 1.0, 5e-324, 15e-324]
+        graph = CsrGraph.from_edges([0, 0, 0, 1, 2, 2], [1, 2, 2, 0, 0, 1], weights, 3)
+        like = CsrGraph.from_edges([0, 0, 0, 1, 2, 2], [1, 2, 2, 0, 0, 1], [2, 1, 1, 1, 1, 3], 3)
+        expected = pagerank(like, iterations=9, device="cpu").scores
+        for method in ("pull", "push"):
+            found = pagerank(graph, iterations=9, method=method, device="cpu").scores
+            assert np.array_equal(found, expected)
 
 
 def test_vectors_count_up_to_a_factor():

@@ -39,7 +39,7 @@ DOMAIN = {
         {"type": "Feature", "properties": {}, "geometry": {"type": "Point", "coordinates": [1, 0.5]}},
     ],
 }
-OURS = (".node", ".ele", ".poly", ".area", ".neigh", ".edge", ".geojson", ".npz")
+OURS = (".node", ".ele", ".poly", ".area", ".neigh", ".edge", ".geojson", ".npz", ".2dm", ".14")
 THROUGH_MESHIO = (".vtu", ".vtk", ".msh", ".stl", ".obj", ".off", ".ply", ".mesh", ".su2", ".xdmf", ".med", ".inp")
 WORDS = b"-1 nan inf # 1e400 1000000000000 2147483648 0 [ ] { , null true - . < >"
 PIECES = [*WORDS.split(), b"", b" ", b"\0", b"\xff\xfe", b"9" * 30, b"1" * 400, b"\n", b'"', b"\x80", b"\033[2J"]

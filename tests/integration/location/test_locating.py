@@ -4,47 +4,18 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import dmr
 from dmr.errors import InvalidMeshError, OptionError, WrongTypeError
 from dmr.location import locator
-from tests.support.meshes import grid
+from tests.support.meshes import grid, part_of
+from tests.support.planar import lowest_triangles
 
 SQUARE = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
-
-
-def exact(mesh, points):
-    """The lowest triangle that contains each point, from exact rational arithmetic."""
-    vertices = [[Fraction(x) for x in vertex] for vertex in mesh.vertices.tolist()]
-
-    def contains(triangle, p):
-        signs = set()
-        for k in range(3):
-            (ax, ay), (bx, by) = (vertices[triangle[j]] for j in (k, (k + 1) % 3))
-            area = (ax - p[0]) * (by - p[1]) - (ay - p[1]) * (bx - p[0])
-            signs.add((area > 0) - (area < 0))
-        return not {1, -1} <= signs
-
-    places = [[Fraction(x) for x in point] for point in np.asarray(points).tolist()]
-    corners = mesh.triangles.tolist()
-    return [next((t for t, each in enumerate(corners) if contains(each, p)), -1) for p in places]
-
-
-def part_of(mesh, seed):
-    """Some triangles of a mesh, in random order and orientation, with holes and several components."""
-    random = np.random.default_rng(seed)
-    chosen = random.permutation(len(mesh.triangles))[: max(1, 2 * len(mesh.triangles) // 3)]
-    triangles = mesh.triangles[chosen]
-    turned = random.random(len(chosen)) < 0.3
-    triangles[turned] = triangles[turned][:, ::-1]
-    return dmr.Mesh(mesh.vertices, triangles)
 
 
 def queries(mesh):
@@ -88,9 +59,9 @@ def located(name):
     mesh = CASES[name]()
     points = queries(mesh)
     if name == "a flat triangle":  # which contains no point
-        rest = exact(dmr.Mesh(mesh.vertices, mesh.triangles[1:]), points)
+        rest = lowest_triangles(dmr.Mesh(mesh.vertices, mesh.triangles[1:]), points)
         return mesh, points, [t + 1 if t >= 0 else -1 for t in rest]
-    return mesh, points, exact(mesh, points)
+    return mesh, points, lowest_triangles(mesh, points)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -99,20 +70,6 @@ def test_every_point_is_in_the_triangle_of_exact_arithmetic(name, device_options
     found = dmr.locate(mesh, points, **device_options)
     assert found.dtype == np.int32
     assert found.tolist() == expected
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=14, unique=True),
-    st.integers(0, 2**16),
-)
-def test_points_of_small_integers_are_located_exactly(vertices, seed):
-    array = np.array(vertices, float)
-    if np.linalg.matrix_rank(array[1:] - array[0]) < 2:
-        return  # on one line
-    mesh = part_of(dmr.triangulate(dmr.Pslg(array, np.empty((0, 2), int)), convex_hull=True), seed)
-    points = np.stack(np.meshgrid(np.arange(-1, 15), np.arange(-1, 15)), axis=-1).reshape(-1, 2) / 2
-    assert dmr.locate(mesh, points, device="cpu").tolist() == exact(mesh, points)
 
 
 def test_sorted_blocks_give_what_single_points_give(device_options, monkeypatch):

@@ -179,6 +179,12 @@ def locations(device):
         yield ["locations", name], run()
 
 
+def size_sources(device):
+    """Yields (case, digest) for every source of sizes."""
+    for name, run in sanitized.size_sources(device):
+        yield ["sizes", name], run()
+
+
 def statistics(folder):
     """Yields (case, digest) for the statistics of every mesh, the summary and the full ones."""
     for path in sorted(folder.glob("*.npz")):
@@ -217,6 +223,7 @@ def main(folder, library="", every=""):
         device_launches(device, meshes),
         statistics(meshes),
         locations(device),
+        size_sources(device),
         traversals(device),
         pageranks(device),
         frontiers(device),

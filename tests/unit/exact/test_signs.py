@@ -205,7 +205,8 @@ def test_the_checker_imports_nothing_native():
         "dmr.common.arguments",
         "dmr.common.text",
         "dmr.common.number_arrays",
-    }  # words of its sentences, and checks of its arguments
+        "dmr.meshing.conversion",
+    }  # words of its sentences, and checks and conversion of its arguments
     allowed |= {
         "dmr.common.threads",
         "dmr.common.available",

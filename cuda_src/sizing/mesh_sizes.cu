@@ -1,0 +1,18 @@
+// Sizes on the vertices or triangles of a mesh; a point outside it takes the size at the nearest point of the mesh.
+#include "locate/background.cuh"
+#include "sizing/interpolation.cuh"
+
+KERNEL(lower_by_mesh, BoxTree triangles, BoxTree boundary, Background mesh, const Point *points, const float64 *values,
+       int32 on_triangles, float64 *sizes) {
+    for (const Index i : launch) {
+        const Place place = place_of(triangles, boundary, mesh, points[i]);
+        if (on_triangles) {
+            lower(sizes[i], values[place.triangle]);
+            continue;
+        }
+        float64 size = weighted(place.weights[0], values[place.corner[0]]);
+        size += weighted(place.weights[1], values[place.corner[1]]);
+        size += weighted(place.weights[2], values[place.corner[2]]);
+        lower(sizes[i], size);
+    }
+}

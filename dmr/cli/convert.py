@@ -1,0 +1,26 @@
+"""The command `dmr convert`."""
+
+from __future__ import annotations
+
+from dmr.cli.console import Console
+from dmr.cli.files import Output, features_asked, read
+from dmr.common.command_line.parser import Arguments
+from dmr.errors import OptionError
+from dmr.mesh.types import Mesh
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads a mesh or an outline and writes it in another format."""
+    output = Output(arguments, outlines=True)
+    found = read(arguments.input, arguments.threads, points=True, features=features_asked(arguments))
+    holds_outlines = output.target.suffix.lower() == ".poly"
+    if isinstance(found, Mesh) and holds_outlines:
+        raise OptionError(f"a .poly file cannot hold a mesh: write {output.target.with_suffix('.ele')}")
+    if not (isinstance(found, Mesh) or holds_outlines or output.target.suffix.lower() == ".npz"):
+        raise OptionError(
+            f"{arguments.input} is an outline without triangles, which .poly and .npz files hold: "
+            "dmr triangulate makes a mesh of it"
+        )
+    written = output.write(found)
+    console.note(f"wrote {', '.join(map(str, written))}")
+    return 0

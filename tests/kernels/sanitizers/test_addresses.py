@@ -1,0 +1,84 @@
+"""The sanitizers of addresses and of undefined behaviour find nothing in the native libraries."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.native_builds import build, kernel_sources
+from tests.support.paths import ROOT
+from tests.support.sanitizers.programs import results, runtime, script
+from tests.support.sanitizers.small_meshes import write_small_meshes
+
+ASAN = ("-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# What is read before it was written holds a pattern, and would change the results.
+ASAN_OPTIONS = "detect_leaks=0:max_malloc_fill_size=1000000000:malloc_fill_byte=165"
+
+
+@pytest.fixture(scope="module")
+def under_asan(tmp_path_factory):
+    """The kernels built with ASan and UBSan, and the environment that they need."""
+    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
+    return build(tmp_path_factory.mktemp("asan"), kernel_sources(), *ASAN), environment
+
+
+@pytest.fixture(scope="module")
+def small_meshes(tmp_path_factory):
+    """A folder of meshes that between them reach every kernel."""
+    return write_small_meshes(tmp_path_factory.mktemp("meshes"))
+
+
+@pytest.fixture(scope="module")
+def plain_results(small_meshes):
+    """What the installed library gives."""
+    return results(script("kernels.py", small_meshes))
+
+
+@pytest.mark.slow
+def test_small_inputs_reach_every_kernel(plain_results):
+    assert plain_results[-1] == ["never launched", []]
+
+
+@pytest.mark.slow
+def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes, plain_results):
+    library, environment = under_asan
+    assert results(script("kernels.py", small_meshes, library, **environment)) == plain_results
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "folder", "files"),
+    [
+        ("texts.py", "dmr/io", True),
+        ("edge_texts.py", "static_graph/io", True),
+        ("triangulation.py", "dmr/triangulation", False),
+    ],
+)
+def test_address_sanitizer_finds_nothing_in_the_other_libraries(program, folder, files, tmp_path):
+    """Each program prints a digest per result, or the sentence of an error; `files`: whether it needs a folder."""
+    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
+    library = build(tmp_path, sorted((ROOT / folder).rglob("*.cpp")), *ASAN)
+    given = (tmp_path,) if files else ()
+    found = results(script(program, *given, library, **environment))
+    assert found == results(script(program, *given))
+    assert 0 < sum(outcome == "read" or len(outcome) == 16 for *_, outcome in found) < len(found)
+
+
+@pytest.fixture(scope="module")
+def every_result(small_meshes):
+    """What the installed library gives, for every combination of options."""
+    return results(script("kernels.py", small_meshes, "", "every"))
+
+
+@pytest.mark.slow
+@pytest.mark.large
+def test_address_sanitizer_finds_nothing_with_any_options(under_asan, small_meshes, every_result):
+    library, environment = under_asan
+    assert results(script("kernels.py", small_meshes, library, "every", **environment)) == every_result
+
+
+@pytest.mark.slow
+def test_address_sanitizer_detects_a_fault(under_asan):
+    library, environment = under_asan
+    outcome = script("faults.py", library, "overrun", **environment)
+    assert outcome.returncode != 0
+    assert "heap-buffer-overflow" in outcome.stderr and "fill_indices" in outcome.stderr
