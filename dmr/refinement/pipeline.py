@@ -64,6 +64,10 @@ def refine(
             nothing guarantees that the run ends before its limits.
         max_area: upper bound on the area of a triangle, above 0, in squared units of the coordinates; None for no
             bound. The smallest of `max_area`, the mesh's own `area_bounds` and `max_edge` applies everywhere.
+        size: the edge length that is wanted: a target, not a bound. A number above 0, in units of the coordinates; or
+            a `SizeField` or a function of (n, 2) points that returns (n,) lengths, inf where none is wanted. Points are
+            placed before the refinement: segments are divided evenly, and a front advances from them. A function is
+            sampled ahead (`dmr.sizing.sampled`), in at most 30 calls. None for no target.
         max_edge: upper bound on the longest edge of a triangle, in units of the coordinates: a number above 0; or a
             bound that depends on the triangle's centroid, as a `SizeField` or a function of (n, 2) points that returns
             (n,) lengths. Kernels evaluate a field. A function is sampled ahead (`dmr.sizing.sampled`), and then called
@@ -149,15 +153,16 @@ def refine(
         check_demand(mesh, options.max_area)
     asked = progress is not None and len(mesh.triangles) > TINY_MESH  # runs with further recipes do not report it
     by_host = options.loop == "host" or options.needs_host(progress=asked, profile=profile)
-    opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
+    opened.prepare(*refinement_modules(options, rounds_on_device=not by_host, placed=size is not None))
     function = None
     if bound is not None and not bound.by_kernels:
         function, bound = bound, sampled(bound, mesh)
     if wanted is not None and not wanted.by_kernels:
         wanted = sampled(wanted, mesh)
     settings = RunSettings(
-        options=options, size=wanted, max_edge=bound, function=function, time_limit=time_limit, progress=progress, profile=profile
-    )
+        options=options, size=wanted, max_edge=bound, function=function, time_limit=time_limit, progress=progress,
+        profile=profile,
+    )  # fmt: skip
     with opened.lock, opened.current:
         result = run(mesh, opened, settings)
         # Sizes leave nothing to chance, and a user's function is called for one recipe only.

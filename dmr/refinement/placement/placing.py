@@ -32,7 +32,7 @@ from dmr.triangulation.meshing import links_of_kept
 from dmr.triangulation.native import Plane, triangulate_plane
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
-GROWTH = 0.2  # they grow by this much per unit of distance from it
+GROWTH = 0.15  # they grow by this much per unit of distance from it
 
 
 @dataclass(frozen=True, eq=False)
