@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from dmr.meshing.point_sets import Delaunay, delaunay
     from dmr.refinement import refine
     from dmr.refinement.adaptation import adapt, outline
+    from dmr.refinement.optimization.pipeline import optimize
+    from dmr.refinement.optimization.results import Optimization, Smoothing
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
     from dmr.validation.checker import Report, validate
@@ -39,10 +41,12 @@ _HOMES = {
     "DmrError": "dmr.errors",
     "Locator": "dmr.location",
     "Mesh": "dmr.mesh.types",
+    "Optimization": "dmr.refinement.optimization.results",
     "Pslg": "dmr.mesh.types",
     "Refinement": "dmr.refinement.results",
     "Report": "dmr.validation",
     "SizeField": "dmr.sizing",
+    "Smoothing": "dmr.refinement.optimization.results",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
     "adapt": "dmr.refinement.adaptation",
@@ -51,6 +55,7 @@ _HOMES = {
     "interpolate": "dmr.location",
     "locate": "dmr.location",
     "measure": "dmr.mesh.statistics",
+    "optimize": "dmr.refinement.optimization.pipeline",
     "outline": "dmr.refinement.adaptation",
     "read": "dmr.io",
     "refine": "dmr.refinement",
@@ -73,11 +78,13 @@ __all__ = [
     "DmrError",
     "Locator",
     "Mesh",
+    "Optimization",
     "Pslg",
     "Refinement",
     "Report",
     "SecondOrder",
     "SizeField",
+    "Smoothing",
     "Voronoi",
     "__version__",
     "adapt",
@@ -90,6 +97,7 @@ __all__ = [
     "locate",
     "measure",
     "memory",
+    "optimize",
     "outline",
     "read",
     "refine",

@@ -40,6 +40,16 @@ KERNEL(find_flips, const Triangle *triangles, const Point *points, int32 *edges,
     }
 }
 
+// The same for listed triangles; flags[i] belongs to the i-th.
+KERNEL(find_listed_flips, const Triangle *triangles, const Point *points, const int32 *listed, int32 *edges,
+       int32 *flags) {
+    for (const Index i : launch) {
+        const int32 t = listed[i];
+        edges[t] = failing_edge(triangles, points, t);
+        flags[i] = edges[t] != NOTHING;
+    }
+}
+
 KERNEL(claim_flips, const int32 *flipping, const int32 *edges, uint32 epoch, Triangle *triangles) {
     for (const Index i : launch) {
         const int32 t = flipping[i];
@@ -96,5 +106,14 @@ KERNEL(apply_flips, const int32 *flipping, const int32 *edges, const int32 *won,
         across.link[0] = dc, across.link[1] = ca, across.link[2] = t;
         hand_over(triangles, subsegments, bd, b, d, t);
         hand_over(triangles, subsegments, ca, c, a, other);
+    }
+}
+
+// Sets flags[t] = 1 for the triangles whose edges a step of flips may have made fail, or has left as they were: those
+// of the quadrilaterals, and their neighbours.
+KERNEL(flag_around_flips, const int32 *flipping, const int32 *edges, const Triangle *triangles, int32 *flags) {
+    for (const Index i : launch) {
+        const int32 t = flipping[i];
+        for_flip_quad(triangles, t, edges[t], [&](int32 visited) { racing_store(&flags[visited], 1); });
     }
 }

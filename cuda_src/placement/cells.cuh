@@ -6,8 +6,8 @@
 #include "primitives/hash.cuh"
 
 constexpr int32 NO_POINT = -1;
-constexpr int CELL_BITS = 26; // of a column or row; cells beyond share the last one
-constexpr int LEVELS = 2048;  // exponents of a double
+constexpr int CELL_BITS = 26;  // of a column or row; cells beyond share the last one
+constexpr int LEVELS = 2048;   // exponents of a double
 constexpr int FANOUT_BITS = 2; // blocks of 4 by 4 cells lie side by side in the table
 
 // The level of a size: the exponent of its power of 2, as a double stores it.

@@ -7,22 +7,22 @@
 #include "geometry/predicates.cuh"
 #include "placement/cells.cuh"
 
-constexpr float64 SPACING = 0.65; // least distance between two points, in sizes
-constexpr float64 LONGEST = 1.4;  // longest distance of two points that form an edge
-constexpr float64 CLEARANCE = 0.5; // least distance of a point from a segment
-constexpr float64 NEIGHBOUR = 1.25; // longest distance to a neighbour that supports a proposal
-constexpr float64 AROUND = 1.75;  // neighbourhood of a point in which its proposals must not be taken
+constexpr float64 SPACING = 0.65;      // least distance between two points, in sizes
+constexpr float64 LONGEST = 1.4;       // longest distance of two points that form an edge
+constexpr float64 CLEARANCE = 0.5;     // least distance of a point from a segment
+constexpr float64 NEIGHBOUR = 1.25;    // longest distance to a neighbour that supports a proposal
+constexpr float64 AROUND = 1.75;       // neighbourhood of a point in which its proposals must not be taken
 constexpr float64 OUTLINE_REACH = 1.6; // a piece that blocks a proposal has an end within this distance of it
-constexpr int MOST_NEAR = 48;     // points in a neighbourhood; where there are more, no point is wanted
-constexpr int MOST_PROPOSALS = 6; // by one point in a round
+constexpr int MOST_NEAR = 48;          // points in a neighbourhood; where there are more, no point is wanted
+constexpr int MOST_PROPOSALS = 6;      // by one point in a round
 
 // Nodes: the vertices of the divided outline and the points placed so far.
 KERNEL_STRUCT(Nodes) {
     Point *points;
     float64 *sizes;
-    int64 outline;             // the first nodes are those of the outline
-    const int32 *first_piece;  // per node of the outline: where its entries in `across` begin
-    const int32 *across;       // the other ends of the pieces at a node
+    int64 outline;            // the first nodes are those of the outline
+    const int32 *first_piece; // per node of the outline: where its entries in `across` begin
+    const int32 *across;      // the other ends of the pieces at a node
 };
 
 struct alignas(16) Proposal {
@@ -136,7 +136,8 @@ INLINE bool is_blocked(const Proposal &q, Point u, Point w, float64 clearance) {
            (cross(q.origin, q.apex, u) > 0.0) != (cross(q.origin, q.apex, w) > 0.0);
 }
 
-// Fits new proposals to the sizes at their apexes. flags[i] = 1 if nothing blocks proposal i, and sizes are finite there.
+// Fits new proposals to the sizes at their apexes. flags[i] = 1 if nothing blocks proposal i, and sizes are finite
+// there.
 KERNEL(settle_proposals, Proposal *proposals, const float64 *sizes, Nodes nodes, Cells cells, int32 *flags) {
     for (const Index i : launch) {
         Proposal q = proposals[i];
@@ -145,7 +146,8 @@ KERNEL(settle_proposals, Proposal *proposals, const float64 *sizes, Nodes nodes,
         if (!(size < INFINITE))
             continue;
         const float64 squared_height = squared_length(q.middle, q.apex), half = q.side * q.side - squared_height;
-        const float64 fitted = 0.5 * (q.side + size), wanted = fitted * fitted > 1.44 * half ? fitted * fitted : 1.44 * half;
+        const float64 fitted = 0.5 * (q.side + size),
+                      wanted = fitted * fitted > 1.44 * half ? fitted * fitted : 1.44 * half;
         const float64 stretch = square_root((wanted - half) / squared_height);
         q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
         bool blocked = false;
@@ -208,7 +210,8 @@ KERNEL(choose_proposals, const Proposal *proposals, Cells cells, int32 *flags) {
         cells.for_near(mine.apex, SPACING * mine.side, mine.side, [&](int32 other) {
             const Proposal &theirs = proposals[other];
             const float64 distance = SPACING * (mine.side < theirs.side ? mine.side : theirs.side);
-            best = squared_length(theirs.apex, mine.apex) >= distance * distance || priority_of(theirs, other) <= priority;
+            best =
+                squared_length(theirs.apex, mine.apex) >= distance * distance || priority_of(theirs, other) <= priority;
             return best;
         });
         flags[i] = best;

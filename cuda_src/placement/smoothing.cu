@@ -117,7 +117,8 @@ KERNEL(rate_stars, const Triangle *triangles, const Point *points, const int32 *
 // Moves rated vertices, of which no two are neighbours, to places where the cost is lower: by direct search in eight
 // directions. (Freitag, Jones and Plassmann 1999 maximise the smallest angle, in independent sets, too.) The order of
 // neighbours is a hash that differs from sweep to sweep.
-KERNEL(lift_stars, const Triangle *triangles, const int32 *incident, const float64 *worst, uint32 sweep, Point *points) {
+KERNEL(lift_stars, const Triangle *triangles, const int32 *incident, const float64 *worst, uint32 sweep,
+       Point *points) {
     constexpr float64 DIAGONAL = 0.70710678118654752;
     for (const Index i : launch) {
         const int32 v = int32(i);

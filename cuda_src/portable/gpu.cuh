@@ -34,6 +34,9 @@ INLINE uint64 atomic_max(uint64 *place, uint64 value) {
     return atomicMax(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
 }
 INLINE uint32 atomic_or(uint32 *place, uint32 bits) { return atomicOr(place, bits); }
+INLINE uint64 atomic_or(uint64 *place, uint64 bits) {
+    return atomicOr(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(bits));
+}
 INLINE int32 compare_and_swap(int32 *place, int32 expected, int32 desired) {
     return atomicCAS(place, expected, desired);
 }

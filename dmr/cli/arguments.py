@@ -77,6 +77,7 @@ def _add_refine(commands: Any) -> None:
         dmr refine domain.poly -q 25 -a 0.01 -o out.vtu  # 25 degrees, no area above 0.01, as a VTK file
         dmr refine domain.poly --size 0.1  # edges of about this length
         dmr refine domain.poly --size sizes.vtu  # edge lengths from the sizes on another mesh
+        dmr refine domain.poly -a 0.01 --optimize  # better angles: points are moved afterwards
         dmr refine input.ele --device cpu --threads 4  # on four cores
         dmr refine input.ele --json | jq .triangles  # the result as JSON, for programs
         """,
@@ -128,6 +129,12 @@ def _add_refine(commands: Any) -> None:
         help="split no segment, on the boundary or inside: --keep-segments all",
     )
     add("--strict", action="store_true", help="refuse a mesh that is not Delaunay instead of flipping it")
+    add(
+        "--optimize",
+        action="store_true",
+        help="then move the points that were inserted, and flip edges, until angles are better on average; several "
+        "times as long as the refinement",
+    )
     _add_outline_options(parser)
     add(
         "--marking",

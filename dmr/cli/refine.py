@@ -101,6 +101,11 @@ def _report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: 
     console.note(
         f"{counted(points, 'point')} inserted in {counted(result.rounds, 'round')} and {total:.3g} s on {where}"
     )
+    if result.smoothing is not None:
+        console.note(
+            f"{counted(result.smoothing.moves, 'move')} of points in {counted(result.smoothing.rounds, 'round')} of "
+            f"optimisation: the mean smallest angle was {result.smoothing.mean_min_angle_before:.4g}"
+        )
     console.table(comparison(before, after, arguments.min_angle, arguments.max_area))
     for reason, count in result.unrefined.items():
         if count:

@@ -86,7 +86,10 @@ class Delaunay(HoldsFrozen):
 
     @cached_property
     def vertex_neighbor_vertices(self) -> tuple[Int, Int]:
-        """(n + 1,) and (2 e,) int32: the points joined to point k by an edge are `indices[indptr[k]:indptr[k + 1]]`."""
+        """(n + 1,) int32 `indptr` and (2 e,) int32 `indices`, as in a sparse matrix by rows.
+
+        The points joined to point k by an edge are `indices[indptr[k] : indptr[k + 1]]`.
+        """
         ends = np.concatenate([self.mesh.edges, self.mesh.edges[:, ::-1]])
         ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
         counts = np.bincount(ends[:, 0], minlength=len(self.points))

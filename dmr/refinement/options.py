@@ -18,6 +18,8 @@ LOOPS = ("auto", "host", "device")
 STEINER_RULES = ("petal", "off-center", "circumcenter")
 KEPT_SEGMENTS = ("none", "boundary", "all")
 
+USUAL_ROUNDS = 8  # of an optimisation
+
 # Called after each round with its number, the bad triangles left and the number of triangles; False stops the run.
 Progress = Callable[[int, int, int], bool | None]
 
@@ -42,6 +44,24 @@ def check_run(device: object, progress: object, *, profile: object) -> bool:
     return switch("profile", profile)
 
 
+def optimization_rounds(value: bool | int, name: str = "optimize") -> int:
+    """Returns the most rounds of an optimisation, 0 for none: `True` stands for 8, `False` for 0.
+
+    Args:
+        value: what the user gave.
+        name: of the option, for messages.
+
+    Raises:
+        OptionError: a negative number; a WrongTypeError if it is no whole number.
+    """
+    if type(value).__name__ in ("bool", "bool_"):  # of Python and of numpy
+        return USUAL_ROUNDS if value else 0
+    rounds = whole_option(name, value, "True, False or a number of rounds")
+    if rounds < 0:
+        raise OptionError(f"{name} must be True, False or a number of rounds, not {rounds}")
+    return rounds
+
+
 @dataclass(frozen=True, kw_only=True)
 class RefineOptions:
     """The options of `dmr.refine`, with the same names and defaults.
@@ -63,6 +83,7 @@ class RefineOptions:
     balance: str = "work-stealing"
     loop: str = "auto"
     strict: bool = False
+    optimize: bool | int = False
 
     def __post_init__(self) -> None:
         # Convert to plain Python numbers.
@@ -100,6 +121,7 @@ class RefineOptions:
             object.__setattr__(self, name, chosen(name, value, known))
         for name in ("conforming", "strict"):
             object.__setattr__(self, name, switch(name, getattr(self, name)))
+        object.__setattr__(self, "optimize", optimization_rounds(self.optimize))
         self.check_loop()
 
     def needs_host(self, *, progress: bool = False, profile: bool = False) -> str | None:

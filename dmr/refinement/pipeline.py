@@ -42,6 +42,7 @@ def refine(
     balance: str = "work-stealing",
     loop: str = "auto",
     strict: bool = False,
+    optimize: bool | int = False,
     on_conflict: str = "resolve",
     convex_hull: bool = False,
     mesher: str = "dmr",
@@ -94,6 +95,10 @@ def refine(
             balance, and without progress callback or profile; "auto" takes the device if possible. The mesh is the
             same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
+        optimize: whether the points that were inserted are moved, and edges flipped, until the angles are better: True,
+            or the most rounds (True: 8). Points on segments slide along them. No bound is violated that held before,
+            and the smallest angle gets no smaller. A run that a time limit or the progress callback ended is not
+            optimised.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
         convex_hull: for a graph, mesh the whole convex hull, not only what segments enclose; holes stay holes.
@@ -135,6 +140,7 @@ def refine(
         balance=balance,
         loop=loop,
         strict=strict,
+        optimize=optimize,
     )
     bound = None if max_edge is None else size_source(max_edge, "max_edge")
     wanted = None if size is None else size_source(size, "size")

@@ -12,6 +12,7 @@ from dmr.errors import OptionError
 from dmr.location.parents import find_parents
 from dmr.mesh.thumbnails import page
 from dmr.mesh.types import Int, Mesh
+from dmr.refinement.optimization.results import Smoothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +65,7 @@ class Refinement(HoldsFrozen):
             and "refused", those that could not be launched: the thread that wanted to launch them did their work. A
             profiled run also has "shares", indices of a launch (on a GPU: threads) that checked something, "checked",
             triangles, and "largest_share".
+        smoothing: the report of the optimisation; None if there was none.
         tries: number of recipes tried; a tiny mesh is refined by several, and the smallest result is kept.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
         input_mesh: the mesh that was refined; of an outline, its triangulation.
@@ -91,6 +93,7 @@ class Refinement(HoldsFrozen):
     history: tuple[Round, ...] = field(repr=False)
     launches: dict[str, int] = field(repr=False)
     checks: dict[str, int]
+    smoothing: Smoothing | None = None
     tries: int = 1
     warnings: tuple[str, ...] = field(default=())
     input_mesh: Mesh | None = field(default=None, repr=False)
@@ -151,6 +154,7 @@ class Refinement(HoldsFrozen):
             "seconds": dict(self.seconds),
             "launches": dict(self.launches),
             "checks": dict(self.checks),
+            "smoothing": None if self.smoothing is None else self.smoothing.to_json(),
             "tries": self.tries,
             "warnings": list(self.warnings),
         }

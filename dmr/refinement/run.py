@@ -8,6 +8,7 @@
         for each step of the marking:    choose the winners                              (strategies/marking)
             retriangulate the winners                                                    (steps/retriangulation)
             check the new triangles      by an equal share of them, or by cavity         (strategies/balancing)
+    optimise the mesh                if requested: move points, flip edges               (optimization/rounds)
     copy the mesh to the host                                                            (state/device_mesh)
 
 The host decides the number of rounds and the memory; only kernels process triangles. With the default options the
@@ -23,8 +24,9 @@ from dataclasses import dataclass, field
 
 from dmr.common.clock import Clock
 from dmr.memory import Device
-from dmr.mesh.types import Mesh
 from dmr.mesh.provenance import links_of
+from dmr.mesh.types import Mesh
+from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
 from dmr.refinement.placement.admission import admit_placed, checked
 from dmr.refinement.placement.placing import place
@@ -121,9 +123,21 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
             f"stopped at the limit of {options.max_seconds:g} s: the mesh is valid, but not finished, and "
             "another run may stop elsewhere"
         )
+    smoothing = None
+    if options.optimize and ending in (Ending.COMPLETE, Ending.BUDGET):
+        with clock.phase("optimize"):
+            smoothing = optimize_mesh(
+                state,
+                work.quality,
+                work.limits,
+                work.epochs,
+                keeps_input=True,
+                rounds=options.optimize,
+                is_over=lambda: settings.time_limit.over,
+            )
     with clock.phase("download"):
         refined = state.to_mesh(mesh)
-    return statistics.refinement(refined, options, state, work.quality.counted(), clock, ending)
+    return statistics.refinement(refined, options, state, work.quality.counted(), clock, ending, smoothing)
 
 
 def _placed(

@@ -1,9 +1,10 @@
-"""Runs the code of docs/guide/tutorial.md, and updates the output in the page and the pictures.
+"""Runs the code of docs/guide/tutorial.md and adaptive.md, and updates the output in the pages and the pictures.
 
     python -m scripts.make.tutorial
 
-Needs the extra [view]. The blocks run one after the other, as one program, in a temporary folder; the text block after
-a code block holds its output. tests/docs/test_tutorial.py runs the page in the same way.
+Needs the extra [view], and scikit-fem. The blocks of a page run one after the other, as one program, in a temporary
+folder; the text block after a code block holds its output. tests/docs/test_tutorial.py and test_adaptive.py run the
+pages in the same way.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "guide" / "tutorial.md"
 IMAGES = ROOT / "docs" / "images" / "tutorial"  # the code draws into its working folder
+PAGES = {PAGE: IMAGES, PAGE.with_name("adaptive.md"): IMAGES.with_name("adaptive")}
 COLOURS = 200
 
 # A block of code, and the block of text after it, if any.
@@ -69,17 +71,18 @@ def with_output(page: str, folder: Path) -> str:
 
 
 def main() -> int:
-    """Runs the page and rewrites it; returns the exit code."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        text = with_output(PAGE.read_text(encoding="utf-8"), folder)
-        shutil.rmtree(IMAGES, ignore_errors=True)
-        IMAGES.mkdir(parents=True)
-        for drawn in sorted(folder.glob("*.png")):
-            with Image.open(drawn) as picture:
-                picture.quantize(COLOURS, dither=Image.Dither.NONE).save(IMAGES / drawn.name, optimize=True)
-            print(f"docs/images/tutorial/{drawn.name}: {(IMAGES / drawn.name).stat().st_size:,} bytes")
-    PAGE.write_text(text, encoding="utf-8")
+    """Runs the pages and rewrites them; returns the exit code."""
+    for page, images in PAGES.items():
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            text = with_output(page.read_text(encoding="utf-8"), folder)
+            shutil.rmtree(images, ignore_errors=True)
+            images.mkdir(parents=True)
+            for drawn in sorted(folder.glob("*.png")):
+                with Image.open(drawn) as picture:
+                    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(images / drawn.name, optimize=True)
+                print(f"{(images / drawn.name).relative_to(ROOT)}: {(images / drawn.name).stat().st_size:,} bytes")
+        page.write_text(text, encoding="utf-8")
     return 0
 
 

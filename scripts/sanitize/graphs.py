@@ -28,7 +28,7 @@ from static_graph.lists.checks import find_heads
 from static_graph.lists.kinds import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
-from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
+from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search, several_sources
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 from static_graph.traversal.schemes.timeline import Timeline
@@ -135,6 +135,19 @@ def queued(device: Device) -> Iterator[Case]:
             return digest(found.distances.download(), found.parents.download(), found.order.download())
 
         yield "one launch" if one_launch else "a launch per pass", search
+
+
+def together(device: Device) -> Iterator[Case]:
+    """Breadth-first searches from many sources at once."""
+    host = next(graphs())[1]
+    for strategy in STRATEGIES:
+
+        def search(strategy: str = strategy) -> str:
+            distances = device.empty(20 * host.nodes, np.int32)
+            several_sources.run(DeviceGraph.upload(host, device), range(20), distances, balance=strategy)
+            return digest(distances.download())
+
+        yield strategy, search
 
 
 def reduced(method: str, variants: dict[str, dict[str, Any]]) -> Family:
@@ -368,6 +381,7 @@ FAMILIES: dict[str, Family] = {
         near_far.run, "sssp", {"one launch": {"one_launch": True}, "a launch per step": {"one_launch": False}}
     ),
     "bfs-order": queued,
+    "bfs-together": together,
     "pagerank": pageranks,
     "engine": engine,
     "timeline": timelines,

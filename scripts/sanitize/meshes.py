@@ -196,6 +196,22 @@ def size_sources(device: Device) -> Iterator[Case]:
         yield name, run
 
 
+def optimizations(device: Device) -> Iterator[Case]:
+    """Optimisations: with flips that are repeated because a triangle becomes too large, and of given meshes."""
+    plate = dmr.generate("plate", 40, seed=1)
+    yield "repeated flips", lambda: refined(plate, device, max_area=0.003, optimize=True)
+    yield "conforming", lambda: refined(plate, device, conforming=True, optimize=True)
+    yield "lengths by a function", lambda: refined(plate, device, max_edge=finer_to_the_left, optimize=2)
+
+    def given(mesh: dmr.Mesh) -> str:
+        found = dmr.optimize(mesh, rounds=3, device=device.name).mesh
+        return digest(found.vertices, found.triangles, found.vertex_attributes)
+
+    attributed = dmr.Mesh(plate.vertices, plate.triangles, vertex_attributes=plate.vertices @ [[1.0, 2, 3], [4, 5, 6]])
+    yield "vertex attributes", lambda: given(attributed)
+    yield "many neighbours", lambda: given(dmr.generate("wheel", 60, seed=1))
+
+
 def outlines(device: Device) -> Iterator[Case]:
     """Outlines, conforming triangulations, meshes that are not Delaunay, and large cavities."""
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.3, 0.3], [0.6, 0.3], [0.5, 0.7]], float)
@@ -290,6 +306,7 @@ FAMILIES: dict[str, Family] = {
     "refine-sizes": sizes,
     "sizes": size_sources,
     "refine-outlines": outlines,
+    "refine-optimizations": optimizations,
     "primitives": primitives,
     "predicates": predicates,
 }

@@ -17,9 +17,11 @@ from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.placement import device_for
 from static_graph.traversal.distances import DistanceKind, kind_for
+from static_graph.traversal.frontiers import several_sources
 from static_graph.traversal.schemes.table import schemes
 from static_graph.traversal.search import Sources, checked_limit, checked_sources, gpu_modules
 
+TOGETHER = 8  # searches by numbers of edges, from which on they share their rounds
 DTYPES = {DistanceKind.HOPS: np.int32, DistanceKind.REAL: np.float64}  # of the result; otherwise int64
 
 
@@ -32,10 +34,11 @@ def distance_matrix(
     device: str = "auto",
     threads: int | None = None,
 ) -> NDArray[Any]:
-    """Finds the distance of every node from each source, by one search per source.
+    """Finds the distance of every node from each source.
 
     Unlike a loop of `bfs` or `sssp`, the call checks its arguments, copies the graph and fetches the distances once. On
-    a GPU the distances stay there until the last search has ended.
+    a GPU the distances stay there until the last search has ended. Without weights, searches from 64 sources at a time
+    follow the edges together (MS-BFS: Then et al. 2014); with weights each source has a search.
 
     Args:
         graph: a graph on the host, or on a device.
@@ -74,9 +77,16 @@ def distance_matrix(
     with where.lock, where.current:
         on_device = graph if isinstance(graph, DeviceGraph) else DeviceGraph.upload(graph, where)
         kind = kind_for(on_device, weighted)
-        where.prepare(*gpu_modules(kind, scheme, weighted=weighted, parents=False, transposed=True))
         found = where.empty(nodes * len(given), DTYPES.get(kind, np.int64))
-        for row, source in enumerate(given):
-            outcome = run(on_device, [source], weighted=weighted, depth_limit=limit, **options)
-            outcome.distances.shown(found[row * nodes : (row + 1) * nodes])
+        if not weighted and len(given) >= TOGETHER:
+            where.prepare(*several_sources.GPU_MODULES)
+            for first in range(0, len(given), several_sources.AT_ONCE):
+                batch = given[first : first + several_sources.AT_ONCE]
+                rows = found[first * nodes : (first + len(batch)) * nodes]
+                several_sources.run(on_device, batch, rows, depth_limit=limit)
+        else:
+            where.prepare(*gpu_modules(kind, scheme, weighted=weighted, parents=False, transposed=True))
+            for row, source in enumerate(given):
+                outcome = run(on_device, [source], weighted=weighted, depth_limit=limit, **options)
+                outcome.distances.shown(found[row * nodes : (row + 1) * nodes])
         return found.detach().reshape(len(given), nodes)

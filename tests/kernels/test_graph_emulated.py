@@ -21,7 +21,7 @@ from static_graph.errors import GraphError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
-from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
+from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search, several_sources
 from static_graph.traversal.parents import find_parents
 from tests.support.emulated import emulator
 from tests.support.graphs.components import deep_graphs, graphs, smallest_labels
@@ -122,6 +122,17 @@ def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
         np.testing.assert_array_equal(found, reference(graph, sources, weighted), f"graph {number}")
         for node in np.flatnonzero((found >= 0) & np.isfinite(found)):
             assert parents[node] >= 0 or node in sources
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_searches_from_many_sources_on_the_emulated_gpu(strategy, device):
+    for number, graph in enumerate(GRAPHS):
+        sources = np.random.default_rng(number).integers(0, graph.nodes, 20).tolist()
+        distances = device.empty(len(sources) * graph.nodes, np.int32)
+        several_sources.run(DeviceGraph.upload(graph, device), sources, distances, balance=strategy)
+        rows = distances.download().reshape(len(sources), -1)
+        for source, row in zip(sources, rows, strict=True):
+            np.testing.assert_array_equal(row, reference(graph, [source], False), f"graph {number}, from {source}")
 
 
 @pytest.mark.parametrize("one_launch", [False, True])

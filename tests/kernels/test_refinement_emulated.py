@@ -24,7 +24,7 @@ SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 
 
 @pytest.fixture(scope="module")
 def device(tmp_path_factory):
-    sources = emulator.sources_in("primitives", "geometry", "mesh", "refine")
+    sources = emulator.sources_in("primitives", "geometry", "mesh", "optimize", "refine")
     sources = [source for source in sources if Path(source).stem not in BY_THE_DEVICE]
     return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))
 
@@ -67,7 +67,8 @@ def test_every_round_type_on_the_emulated_gpu_gives_the_same_result(who, device,
 
 
 @pytest.mark.parametrize(
-    "options", [{"loop": "host", "min_angle": 15}, {"marking": "atomic", "min_angle": 15}, {"max_area": 3e-3}]
+    "options",
+    [{"loop": "host", "min_angle": 15}, {"marking": "atomic", "min_angle": 15}, {"max_area": 3e-3, "optimize": 2}],
 )
 def test_other_options_on_the_emulated_gpu_equal_the_cpu(options, device, monkeypatch):
     mesh = dmr.generate("random", 100, seed=4)

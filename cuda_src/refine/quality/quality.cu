@@ -80,6 +80,13 @@ KERNEL(store_known, const int32 *slots, const Triangle *triangles, const float64
     }
 }
 
+// Removes what was stored for listed slots.
+KERNEL(forget_known, const int32 *slots, int64 known, int32 *corners) {
+    for (const Index i : launch)
+        if (slots[i] < known)
+            corners[3 * Index(slots[i])] = NOTHING;
+}
+
 // Replaces the sizes of listed triangles by those stored for them.
 KERNEL(apply_known, const int32 *slots, const Triangle *triangles, const int32 *corners, const float64 *stored,
        int64 known, float64 *sizes) {

@@ -1,6 +1,7 @@
 // Passes on the data that triangles and vertices carry.
 #pragma once
 
+#include "mesh/interpolation.cuh"
 #include "mesh/mesh.cuh"
 #include "refine/retriangulation/needs.cuh"
 
@@ -34,21 +35,7 @@ OUTLINE void interpolate_attributes(const Triangle *triangles, const Point *poin
             break;
         }
     }
-    const Triangle &t = triangles[holder];
-    const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
-    // The weights come from the areas of the three parts into which p cuts the triangle. They are never negative, so no
-    // attribute leaves the range of its neighbours, not even in a needle whose area is all rounding error.
-    const auto part = [&](Point u, Point v) {
-        const float64 doubled = (u.x - p.x) * (v.y - p.y) - (u.y - p.y) * (v.x - p.x);
-        return doubled > 0.0 ? doubled : 0.0;
-    };
-    const float64 pa = part(b, c), pb = part(c, a), pc = part(a, b), all = pa + pb + pc;
-    const float64 wb = all > 0.0 ? pb / all : 1.0 / 3.0, wc = all > 0.0 ? pc / all : 1.0 / 3.0;
-    const float64 *const va = attributes + Index(t.vertex[0]) * width;
-    const float64 *const vb = attributes + Index(t.vertex[1]) * width;
-    const float64 *const vc = attributes + Index(t.vertex[2]) * width;
-    for (Index column = 0; column < width; ++column)
-        made[column] = va[column] + (wb * (vb[column] - va[column]) + wc * (vc[column] - va[column]));
+    interpolate_in_triangle(triangles[holder].vertex, points, p, width, attributes, made);
 }
 
 // Passes on the data of a winner's cavity before it is retriangulated, while its members are unchanged.

@@ -58,21 +58,17 @@ class Division:
 
 
 def divide(points: Float, segments: Segments, sizes: Callable[[Float], Float]) -> Division:
-    """Divides the segments that may be split into pieces of about the sizes.
+    """Divides all segments into pieces of about the sizes.
 
     Args:
         points: (n, 2) vertices; sizes: the size at (k, 2) places, inf where pieces may have any length.
     """
-    free = np.flatnonzero(~segments.kept)
-    metric = _Metric.of(points[segments.ends[free, 0]], points[segments.ends[free, 1]], sizes)
-    totals = np.zeros(len(segments.ends))
-    totals[free] = metric.total
-    counts = _counts(points, segments, totals)[free]
-    owner = np.repeat(np.arange(len(free)), counts - 1)
+    metric = _Metric.of(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes)
+    counts = _counts(points, segments, metric.total)
+    owner = np.repeat(np.arange(len(counts)), counts - 1)
     number = np.arange(len(owner)) - np.repeat(np.cumsum(counts - 1) - (counts - 1), counts - 1) + 1
     place = metric.parameter(owner, number / counts[owner])
-    place = _shells(points, segments, free, owner, number, counts, place)
-    return Division(free[owner].astype(np.int32), place)
+    return Division(owner.astype(np.int32), _shells(points, segments, owner, number, counts, place))
 
 
 class _Metric:
@@ -159,8 +155,8 @@ def _chains(points: Float, segments: Segments) -> list[list[int]]:
     across = np.full(2 * len(ends), -1, np.int64)
     across[one[straight]], across[other[straight]] = other[straight], one[straight]
     following, seen, chains = across.tolist(), np.zeros(len(ends), bool), []
-    inner = (across.reshape(-1, 2) >= 0).all(axis=1)
-    joined = (across.reshape(-1, 2) >= 0).any(axis=1)
+    sides = across.reshape(-1, 2) >= 0
+    inner, joined = sides[:, 0] & sides[:, 1], sides[:, 0] | sides[:, 1]
     for k in (*np.flatnonzero(joined & ~inner).tolist(), *np.flatnonzero(inner).tolist()):  # open chains, then loops
         if seen[k]:
             continue
@@ -178,7 +174,6 @@ def _chains(points: Float, segments: Segments) -> list[list[int]]:
 def _shells(
     points: Float,
     segments: Segments,
-    free: NDArray[np.int64],
     owner: NDArray[np.int64],
     number: NDArray[np.int64],
     counts: NDArray[np.int64],
@@ -186,7 +181,7 @@ def _shells(
 ) -> Float:
     """Moves the vertices next to acute corners to distances that are powers of 2, so that all segments of a corner are
     cut alike (Ruppert 1995, section 5)."""
-    ends = segments.ends[free]
+    ends = segments.ends
     length = lengths(points[ends[:, 1]] - points[ends[:, 0]])[owner]
     acute = segments.acute[ends].astype(bool)[owner]
     place = place.copy()

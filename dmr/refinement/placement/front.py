@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, Packed, constant, pack, record, scan, total
+from dmr.memory import DeviceArray, Packed, constant, pack, record, scan, total
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.cells import Cells
 from dmr.refinement.state.records import POINT
@@ -89,7 +89,8 @@ class Front:
         """Returns a proposal for each directed piece, their apexes, and their number."""
         count, device = len(self._fronts), self._device
         proposals, apexes = device.empty(count, PROPOSAL), device.empty(count, POINT)
-        device.launch("propose_at_pieces", count, device.array(self._fronts.reshape(-1)), self._nodes, proposals, apexes)
+        fronts = device.array(self._fronts.reshape(-1))
+        device.launch("propose_at_pieces", count, fronts, self._nodes, proposals, apexes)
         return proposals, apexes, count
 
     def _at_nodes(self, first: int) -> tuple[DeviceArray, DeviceArray, int]:
@@ -145,9 +146,7 @@ class Front:
             first = 0
         self._device.launch("add_nodes", self._count - first, first, self._nodes, self._cells.view)
 
-    def _joined(
-        self, older: DeviceArray, old_count: int, fresh: DeviceArray, count: int
-    ) -> tuple[DeviceArray, int]:
+    def _joined(self, older: DeviceArray, old_count: int, fresh: DeviceArray, count: int) -> tuple[DeviceArray, int]:
         if not old_count:
             return fresh, count
         joined = self._device.empty(old_count + count, PROPOSAL)

@@ -42,7 +42,7 @@ class Placement:
     Attributes:
         mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
             of segments are named, with the markers of their segments.
-        given: the number of vertices of the input; on_segments: of those on segments.
+        given: the number of vertices of the input.
         segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
         complete: whether the front has run to its end.
     """
@@ -56,10 +56,12 @@ class Placement:
 
     @property
     def on_segments(self) -> int:
+        """The number of vertices on segments."""
         return len(self.division.segment)
 
     @property
     def placed(self) -> int:
+        """The number of vertices that the front has placed."""
         return len(self.mesh.vertices) - self.given - self.on_segments
 
 
@@ -118,14 +120,20 @@ def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device
 
 
 def _outline(
-    mesh: Mesh, segments: Segments, division: Division, everywhere: Division, new: Float, sizes: SizeSource, device: Device
+    mesh: Mesh,
+    segments: Segments,
+    division: Division,
+    everywhere: Division,
+    new: Float,
+    sizes: SizeSource,
+    device: Device,
 ) -> tuple[Outline, SizeSource]:
     """Returns the outline for the front, and the sizes, which are smaller beside a finer outline.
 
     Kept segments are divided there, too, so that the front advances from them as from others.
     """
     if segments.kept.any():
-        kept = Division(*(part[segments.kept[everywhere.segment]] for part in (everywhere.segment, everywhere.parameter)))
+        kept = everywhere.without(np.flatnonzero(~segments.kept))
         both = np.concatenate([division.segment, kept.segment])
         order = np.argsort(both, kind="stable")
         division = Division(both[order], np.concatenate([division.parameter, kept.parameter])[order])

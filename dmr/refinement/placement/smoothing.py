@@ -61,9 +61,7 @@ def _lift(state: DeviceMesh, limit: float) -> bool:
     incident, worst = _incident(state), device.empty(count, np.float64)
     flags = device.empty(count, np.int32)
     for sweep in range(SWEEPS):
-        device.launch(
-            "rate_stars", count, state.triangles, state.points, state.vertex_origin, incident, limit, worst
-        )
+        device.launch("rate_stars", count, state.triangles, state.points, state.vertex_origin, incident, limit, worst)
         device.launch("flag_rated", count, worst, flags)
         if total(scan(flags), count) == 0:
             return sweep > 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from dmr.common.text import option
 from dmr.errors import InvalidMeshError
-from dmr.memory import flagged_indices, scan, total
+from dmr.memory import compact, flagged_indices, scan, total
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.epochs import Epochs
 
@@ -19,18 +19,23 @@ def make_delaunay(state: DeviceMesh, epochs: Epochs, *, apply: bool = True) -> i
     """
     device = state.device
     edges, flags = device.empty(state.slots, np.int32), device.empty(state.slots, np.int32)
+    device.launch("find_flips", state.slots, state.triangles, state.points, edges, flags)
+    flipping, count = flagged_indices(flags)
     flipped = 0
-    while True:
-        device.launch("find_flips", state.slots, state.triangles, state.points, edges, flags)
-        flipping, count = flagged_indices(flags)
-        if count == 0 or not apply:
-            return flipped + count
+    while count and apply:
         epoch = epochs.next(state)
         won = device.empty(count, np.int32)
         device.launch("claim_flips", count, flipping, edges, epoch, state.triangles)
         device.launch("check_flips", count, flipping, edges, epoch, state.triangles, won)
+        flags.fill(0)
+        device.launch("flag_around_flips", count, flipping, edges, state.triangles, flags)
         device.launch("apply_flips", count, flipping, edges, won, state.triangles, state.subsegments)
         flipped += total(scan(won), count)
+        around, near = flagged_indices(flags)
+        failing = device.empty(near, np.int32)
+        device.launch("find_listed_flips", near, state.triangles, state.points, around, edges, failing)
+        flipping, count = compact(around, failing, near)
+    return flipped + count
 
 
 def refuse_unless_delaunay(state: DeviceMesh, epochs: Epochs) -> None:

@@ -5,22 +5,26 @@ from __future__ import annotations
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 
-ALWAYS = (
+ADMISSION = (  # with the check of all triangles, and flips
     "geometry/points",
-    "mesh/angles",
     "mesh/flips",
-    "primitives/gathering",
-    "refine/cavity/growth",
-    "refine/marking/marking",
     "mesh/ordering",
-    "refine/quality/quality",
-    "refine/retriangulation/retriangulation",
-    "refine/rounds/rounds",
+    "mesh/topology",
+    "primitives/gathering",
     "primitives/scan",
     "primitives/sorting",
-    "mesh/topology",
+    "refine/marking/marking",
+    "refine/quality/quality",
 )
 PLACEMENT = ("placement/front", "placement/outline", "placement/smoothing")
+ALWAYS = (
+    *ADMISSION,
+    "mesh/angles",
+    "refine/cavity/growth",
+    "refine/retriangulation/retriangulation",
+    "refine/rounds/rounds",
+)
+OPTIMIZATION = ("optimize/checks", "optimize/moves")
 ROUNDS_ON_DEVICE = ("primitives/device_loop", "refine/rounds/persistent_rounds", "refine/rounds/single_block_rounds")
 
 
@@ -32,5 +36,6 @@ def refinement_modules(options: RefineOptions, *, rounds_on_device: bool, placed
         rounds_on_device: whether the device runs rounds without the host.
         placed: whether points are placed by size first.
     """
-    driver = (ROUNDS_ON_DEVICE if rounds_on_device else ()) + (PLACEMENT if placed else ())
-    return ALWAYS + driver + MARKINGS[options.marking].gpu_modules + BALANCES[options.balance].gpu_modules
+    driver = ROUNDS_ON_DEVICE if rounds_on_device else ()
+    further = (PLACEMENT if placed else ()) + (OPTIMIZATION if options.optimize else ())
+    return ALWAYS + driver + further + MARKINGS[options.marking].gpu_modules + BALANCES[options.balance].gpu_modules

@@ -32,8 +32,9 @@ class DeviceMesh:
 
     Attributes:
         vertices, slots, subsegments_count: number of vertices, triangles and subsegments.
-        input_vertices: number of the admitted vertices; given: of the user's among them, before placed ones; named: number of input segments that the user named
-            (the rest are boundary edges); named_markers: the markers of these.
+        input_vertices: number of the admitted vertices; given: of the user's among them, if points were placed by size.
+        named: number of input segments that the user named (the rest are boundary edges); named_markers: the markers
+            of these.
         triangles, points, subsegments: the records of `cuda_src/mesh/triangles.cuh`.
         order: (input_vertices,) the user's number of each input vertex.
         quality: one word per triangle (`cuda_src/refine/quality/quality.cuh`); rivals: the last triangle that beat it
@@ -160,7 +161,9 @@ class DeviceMesh:
         copy(vertices[: self.input_vertices], source.vertices, device.threads or available_threads())
         self.points[self.input_vertices : self.vertices].download(out=vertices[self.input_vertices :])
         if self.given is not None:  # placed points have been smoothed
-            vertices[self.order.download()] = self.points[: self.input_vertices].download().view(np.float64).reshape(-1, 2)
+            vertices[self.order.download()] = (
+                self.points[: self.input_vertices].download().view(np.float64).reshape(-1, 2)
+            )
         ancestor = None if self.ancestor is None else self.ancestor[: self.slots].download()
         segments, origins = self._segments()
         assert source.triangle_attributes is not None

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dmr.common.clock import Clock
 from dmr.memory import Device, constant, flagged_indices, minmax_float64
 from dmr.mesh.types import Mesh
+from dmr.refinement.optimization.results import Smoothing
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.results import Refinement, Round
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -120,8 +121,10 @@ class Statistics:
         checks: dict[str, int],
         clock: Clock,
         ending: Ending,
+        smoothing: Smoothing | None,
     ) -> Refinement:
-        """Makes the result for the user; `checks` are the counters of the quality checks."""
+        """Makes the result for the user; `checks` are the counters of the quality checks, `smoothing`
+        is the report of the optimisation, if there was one."""
         device = self._device
         launches = Counter(device.launches)
         launches.subtract(self._launched_before)
@@ -164,6 +167,7 @@ class Statistics:
             history=tuple(self.history),
             launches={kernel: times for kernel, times in launches.items() if times},
             checks=checks,
+            smoothing=smoothing,
             warnings=tuple(self.warnings),
         )
 

@@ -38,6 +38,10 @@ class KnownSizes:
             device.launch("store_known", count, slots, state.triangles, sizes, self._corners, self._sizes)
         return slots, count
 
+    def forget(self, slots: DeviceArray, count: int) -> None:
+        """Forgets the sizes of listed triangles, because they have changed."""
+        self._state.device.launch("forget_known", count, slots, self._count, self._corners)
+
     def apply(self, slots: DeviceArray, count: Number, sizes: DeviceArray) -> None:
         """Replaces the sizes of listed triangles by the exact ones, as far as they are known."""
         state = self._state

@@ -74,17 +74,24 @@ class QualityCheck:
         """Checks the `count` triangles of a list."""
         self.device.launch("check_listed", count, *self.arguments(slots, count, fresh=False))
 
+    def check_moved(self, slots: DeviceArray, count: int) -> None:
+        """Checks listed triangles whose corners may have moved: sizes are evaluated at their new centroids."""
+        if self.known is not None:
+            self.known.forget(slots, count)
+            self.known.evaluate()
+        self.check(slots, count)
+
     def arguments(self, slots: DeviceArray, count: Number, *, fresh: bool = True) -> tuple[Argument, ...]:
         """Returns the kernel arguments for the `count` triangles of a list; `fresh` ones may count as shares."""
         counters = self.counters if fresh and self._counts_shares else None
-        return self._state.view, self._limits.view, slots, self._sizes(slots, count), counters
+        return self._state.view, self._limits.view, slots, self.sizes(slots, count), counters
 
     def counted(self) -> dict[str, int]:
         """Returns the counters by name; those of shares only if they were requested."""
         numbers = dict(zip(COUNTERS, (int(n) for n in self.counters.download()), strict=True))
         return {name: numbers[name] for name in (COUNTERS if self._counts_shares else COUNTERS[:2])}
 
-    def _sizes(self, slots: DeviceArray, count: Number) -> DeviceArray | None:
+    def sizes(self, slots: DeviceArray, count: Number) -> DeviceArray | None:
         """Returns the bound on the longest edge of each listed triangle, at its centroid."""
         if self._max_edge is None:
             return None

@@ -7,8 +7,11 @@ import pytest
 
 from dmr.memory import OutOfMemoryError
 from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, distance_matrix, sssp, upload
+from static_graph.engine.loop import STRATEGIES
 from static_graph.errors import OptionError
-from tests.support.graphs.traversed import random_graph
+from static_graph.traversal.frontiers import several_sources
+from static_graph.traversal.frontiers.several_sources import AT_ONCE
+from tests.support.graphs.traversed import random_graph, reference
 
 
 def test_rows_are_the_distances_of_single_searches(device):
@@ -26,6 +29,29 @@ def test_rows_are_the_distances_of_single_searches(device):
             expected = [sssp(on_device, source, distance_limit=limit).distances for source in sources]
             np.testing.assert_array_equal(found, expected)
             assert found.dtype == expected[0].dtype
+
+
+@pytest.mark.parametrize("balance", ["auto", *STRATEGIES])
+def test_searches_that_share_their_rounds(balance, device):
+    for seed in range(12):
+        graph = random_graph(seed)
+        sources = np.random.default_rng(seed).integers(0, graph.nodes, 1 + 7 * seed % AT_ONCE)
+        limit = None if seed % 3 else seed / 2
+        distances = device.empty(sources.size * graph.nodes, np.int32)
+        several_sources.run(
+            DeviceGraph.upload(graph, device), sources.tolist(), distances, depth_limit=limit, balance=balance
+        )
+        expected = np.array([reference(graph, [source], False) for source in sources.tolist()])
+        expected[expected > (np.inf if limit is None else limit)] = -1
+        np.testing.assert_array_equal(distances.download().reshape(expected.shape), expected)
+
+
+def test_many_searches_of_one_call(device_options):
+    """Several batches of searches, one of them not full; on a path each node has its own frontier."""
+    count = 2 * AT_ONCE + 9
+    path = CsrGraph.from_edges(np.arange(count - 1), np.arange(1, count))
+    steps = np.arange(count) - np.arange(count)[:, None]
+    np.testing.assert_array_equal(distance_matrix(path, **device_options), np.where(steps < 0, -1, steps))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

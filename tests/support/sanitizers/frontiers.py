@@ -7,9 +7,10 @@ from itertools import chain
 import numpy as np
 
 from dmr.memory import open_device
+from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search
+from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search, several_sources
 from static_graph.traversal.parents import find_parents
 from tests.support.digests import digest
 from tests.support.sanitizers.traversals import graphs
@@ -43,6 +44,10 @@ def frontiers(device):
             distances = run(graph, [0, 1], weighted=weighted, **options).distances
             parents = find_parents(graph, [0, 1], distances, weighted=weighted)
             yield [name, "default", number], digest(distances.download(), parents)
+        for strategy in STRATEGIES:
+            rows = device.empty(9 * host.nodes, np.int32)
+            several_sources.run(graph, [k % host.nodes for k in range(9)], rows, balance=strategy)
+            yield [name, "several", strategy], digest(rows.download())
         for one_launch in (False, True):
             found = queue_search.run(DeviceGraph.upload(host, several), [1, 0], one_launch=one_launch)
             arrays = (found.distances.download(), found.parents.download(), found.order.download())

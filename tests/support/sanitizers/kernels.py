@@ -179,6 +179,12 @@ def locations(device):
         yield ["locations", name], run()
 
 
+def optimizations(device):
+    """Yields (case, digest) for optimisations."""
+    for name, run in sanitized.optimizations(device):
+        yield ["optimizations", name], run()
+
+
 def size_sources(device):
     """Yields (case, digest) for every source of sizes."""
     for name, run in sanitized.size_sources(device):
@@ -223,6 +229,7 @@ def main(folder, library="", every=""):
         device_launches(device, meshes),
         statistics(meshes),
         locations(device),
+        optimizations(device),
         size_sources(device),
         traversals(device),
         pageranks(device),

@@ -1,0 +1,1 @@
+"""Optimisation of a finished mesh: vertices are moved and edges flipped, so that angles become better."""
