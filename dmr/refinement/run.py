@@ -28,7 +28,7 @@ from dmr.mesh.provenance import links_of
 from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
-from dmr.refinement.placement.admission import admit_placed, checked
+from dmr.refinement.placement.admission import admit_placed, checked, interpolate_attributes
 from dmr.refinement.placement.placing import place
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest, target
@@ -160,6 +160,7 @@ def _placed(
         state, repaired = admit_placed(placement, device, options.keep_segments)
     with clock.phase("smooth"):
         smooth(state, epochs)
+        interpolate_attributes(state, placement)
     statistics.placed, statistics.on_segments = placement.placed, placement.on_segments
     return placement.mesh, state, notes + repaired
 

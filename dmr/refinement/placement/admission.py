@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.location.background import DeviceBackground
 from dmr.memory import Device, constant
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.placement.placing import Placement
@@ -45,6 +46,21 @@ def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tu
     state.named, state.named_markers = segments.named, segments.markers
     state.given = given
     return state, notes
+
+
+def interpolate_attributes(state: DeviceMesh, placement: Placement) -> None:
+    """Interpolates the attributes of placed points in the triangles of the input; call it after the smoothing."""
+    given = placement.given_mesh.vertex_attributes
+    if state.attributes is None or given is None:
+        return
+    order = state.order.download()
+    placed = np.flatnonzero(order >= placement.given + placement.on_segments)
+    points = state.points[: len(order)].download().view(np.float64).reshape(-1, 2)
+    places = DeviceBackground(placement.given_mesh, state.device).places(points[placed])
+    weighted = given[places.corners] * places.weights[:, :, None]
+    rows = state.attributes[: len(order) * state.width].download().reshape(-1, state.width)
+    rows[placed] = weighted[:, 0] + weighted[:, 1] + weighted[:, 2]
+    state.attributes[: rows.size].upload(rows.reshape(-1))
 
 
 def _direct(state: DeviceMesh, starts: Int) -> None:

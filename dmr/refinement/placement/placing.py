@@ -40,19 +40,23 @@ class Placement:
     """A mesh with placed points, and where its vertices and segments come from.
 
     Attributes:
-        mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
+        given_mesh: the input; mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
             of segments are named, with the markers of their segments.
-        given: the number of vertices of the input.
         segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
         complete: whether the front has run to its end.
     """
 
+    given_mesh: Mesh
     mesh: Mesh
-    given: int
     segments: Segments
     origin: Int
     division: Division
     complete: bool
+
+    @property
+    def given(self) -> int:
+        """The number of vertices of the input."""
+        return len(self.given_mesh.vertices)
 
     @property
     def on_segments(self) -> int:
@@ -104,7 +108,7 @@ def place(
         division = division.without(disturbed)
     origin = origin[plane.edge_segments]
     made = _mesh(mesh, segments, division, vertices, plane, origin, device)
-    return Placement(made, len(mesh.vertices), segments, origin, division, front.complete)
+    return Placement(mesh, made, segments, origin, division, front.complete)
 
 
 def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:
@@ -204,7 +208,7 @@ def _mesh(
         regions=mesh.regions,
         names=mesh.names,
         **_triangle_data(mesh, vertices, triangles, device),
-        vertex_attributes=_vertex_attributes(mesh, segments, division, vertices, device),
+        vertex_attributes=_vertex_attributes(mesh, segments, division, len(vertices)),
     )
     return record_triangulation(made, links)
 
@@ -234,16 +238,13 @@ def _triangle_data(mesh: Mesh, vertices: Float, triangles: Int, device: Device) 
     }
 
 
-def _vertex_attributes(
-    mesh: Mesh, segments: Segments, division: Division, vertices: Float, device: Device
-) -> Float | None:
-    """Returns the attributes of the vertices: linear along segments, and in the triangles of the input."""
+def _vertex_attributes(mesh: Mesh, segments: Segments, division: Division, count: int) -> Float | None:
+    """Returns the vertex attributes: linear along segments. Those of placed points wait for their final places."""
     given = mesh.vertex_attributes
     if given is None or not given.shape[1]:
-        return np.empty((len(vertices), 0))
-    start, end = given[segments.ends[division.segment].T]
-    on_segments = start + division.parameter[:, None] * (end - start)
-    inside = vertices[len(given) + len(on_segments) :]
-    places = DeviceBackground(mesh, device).places(inside)
-    weighted = given[places.corners] * places.weights[:, :, None]
-    return np.concatenate([given, on_segments, weighted[:, 0] + weighted[:, 1] + weighted[:, 2]])
+        return None
+    start, end = (given[segments.ends[division.segment, k]] for k in range(2))
+    attributes = np.zeros((count, given.shape[1]))
+    attributes[: len(given)] = given
+    attributes[len(given) :][: len(start)] = start + division.parameter[:, None] * (end - start)
+    return attributes

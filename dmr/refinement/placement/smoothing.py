@@ -16,7 +16,7 @@ from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.records import POINT
 
 ROUNDS = 8  # of Laplace's smoothing
-LIFTED_ANGLE = 40.0  # degrees; smaller angles are lifted
+LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted
 LIFTS, SWEEPS = 6, 6  # times that the mesh is made Delaunay again, and moves before each
 
 

@@ -16,7 +16,8 @@ ADMISSION = (  # with the check of all triangles, and flips
     "refine/marking/marking",
     "refine/quality/quality",
 )
-PLACEMENT = ("placement/front", "placement/outline", "placement/smoothing")
+PLACEMENT = ("placement/front", "placement/outline", "placement/smoothing", "sizing/sizes")
+FINE_OUTLINES = ("sizing/mesh_sizes",)  # for the sizes beside parts of an outline that are finer
 ALWAYS = (
     *ADMISSION,
     "mesh/angles",
@@ -37,5 +38,5 @@ def refinement_modules(options: RefineOptions, *, rounds_on_device: bool, placed
         placed: whether points are placed by size first.
     """
     driver = ROUNDS_ON_DEVICE if rounds_on_device else ()
-    further = (PLACEMENT if placed else ()) + (OPTIMIZATION if options.optimize else ())
+    further = ((*PLACEMENT, *FINE_OUTLINES) if placed else ()) + (OPTIMIZATION if options.optimize else ())
     return ALWAYS + driver + further + MARKINGS[options.marking].gpu_modules + BALANCES[options.balance].gpu_modules

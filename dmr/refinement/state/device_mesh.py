@@ -213,4 +213,8 @@ class DeviceMesh:
             return None
         rows = self.attributes[self.input_vertices * self.width : self.vertices * self.width].download()
         assert source.vertex_attributes is not None
-        return np.concatenate([source.vertex_attributes, rows.reshape(-1, self.width)])
+        attributes = np.concatenate([source.vertex_attributes, rows.reshape(-1, self.width)])
+        if self.given is not None:
+            rows = self.attributes[: self.input_vertices * self.width].download()
+            attributes[self.order.download()] = rows.reshape(-1, self.width)
+        return attributes
