@@ -8,6 +8,8 @@ about the package is in setup.cfg.
 from __future__ import annotations
 
 import importlib
+import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +29,8 @@ ROOT = Path(__file__).resolve().parent
 # No contraction: a fused multiply-add rounds once where the GPU build rounds twice, and the meshes would differ.
 FLAGS = ["-std=c++17", "-O3", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-pthread", "-Wall", "-Wextra"]
 
+COMPILER = shlex.split(environ.get("CXX", "g++"))
+
 
 def digest(folder: Path) -> str:
     """What the kernels are built from, in one number (compared by dmr/memory/host/compiler.py)."""
@@ -44,6 +48,13 @@ def gpu_builder() -> Any:
     return importlib.import_module("dmr_gpu_build.ahead")
 
 
+def compile_with(*arguments: str) -> None:
+    """Runs the C++ compiler, which prints what is wrong."""
+    done = subprocess.run([*COMPILER, *arguments], check=False, cwd=ROOT)
+    if done.returncode:
+        raise CompileError(f"{COMPILER[0]} failed with exit code {done.returncode}; its messages are above")
+
+
 class NativeLibrary(Extension):
     """A shared object made of C++ and `.cu` sources, found by the file name of its last part."""
 
@@ -53,6 +64,11 @@ class BuildNative(build_ext):
 
     def run(self) -> None:
         """Builds the libraries, and GPU modules where that is wanted."""
+        if shutil.which(COMPILER[0]) is None:
+            raise CompileError(
+                f"dmr is compiled by a C++ compiler, and there is no {COMPILER[0]}: install one (Debian, Ubuntu: apt "
+                "install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install), or name yours in CXX"
+            )
         super().run()
         builder = gpu_builder()
         target = (ROOT if self.inplace else Path(self.build_lib)) / "dmr" / "memory" / "cuda" / "prebuilt"
@@ -67,36 +83,19 @@ class BuildNative(build_ext):
         objects = Path(self.build_temp) / ext.name
         objects.mkdir(parents=True, exist_ok=True)
         target.parent.mkdir(parents=True, exist_ok=True)
-        compiler = environ.get("CXX", "g++")
         extra = environ.get("CXXFLAGS", "").split()
 
         def compile_one(source: str) -> Path:
             made = objects / (source.replace("/", "_") + ".o")
-            subprocess.run(
-                [
-                    compiler,
-                    *FLAGS,
-                    *extra,
-                    f'-DHOST_SOURCES="{digest(ROOT / "cuda_src")}"',
-                    *("-I", ".", "-I", "cuda_src"),
-                    "-x",
-                    "c++",
-                    "-c",
-                    source,
-                    "-o",
-                    str(made),
-                ],
-                check=True,
-                cwd=ROOT,
-            )
+            defined = f'-DHOST_SOURCES="{digest(ROOT / "cuda_src")}"'
+            folders = ("-I", ".", "-I", "cuda_src")
+            compile_with(*FLAGS, *extra, defined, *folders, "-x", "c++", "-c", source, "-o", str(made))
             return made.resolve()
 
         objects = objects.resolve()
         with ThreadPoolExecutor(self.parallel or 2) as workers:
             made = list(workers.map(compile_one, ext.sources))
-        subprocess.run(
-            [compiler, "-shared", "-pthread", *extra, *map(str, made), "-o", str(target.resolve())], check=True
-        )
+        compile_with("-shared", "-pthread", *extra, *map(str, made), "-o", str(target.resolve()))
 
     def get_ext_filename(self, fullname: str) -> str:
         """No Python tag in the name: the library is not a Python module."""

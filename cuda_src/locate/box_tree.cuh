@@ -30,6 +30,19 @@ INLINE Cell cell_of(Point p, float64 low_x, float64 low_y, float64 cells_per_uni
             int32(curve_cell(p.y, low_y, cells_per_unit, CELL_LEVELS))};
 }
 
+// All cells from `low` to `high`; none if low > high.
+struct CellBox {
+    Cell low, high;
+
+    METHOD void include(Cell cell) { include({cell, cell}); }
+    METHOD void include(const CellBox &box) {
+        low = {box.low.x < low.x ? box.low.x : low.x, box.low.y < low.y ? box.low.y : low.y};
+        high = {box.high.x > high.x ? box.high.x : high.x, box.high.y > high.y ? box.high.y : high.y};
+    }
+};
+
+INLINE CellBox empty_box() { return {{0x7fffffff, 0x7fffffff}, {-1, -1}}; }
+
 // The boxes of a node's children; that of a missing child is empty (low > high).
 struct alignas(64) BoxNode {
     int32 low_x[4], low_y[4], high_x[4], high_y[4];
@@ -81,12 +94,13 @@ struct Descent {
     }
 };
 
-// A bit per child whose box contains the cell. g++ computes four tests at a time.
-INLINE uint32 children_around(const BoxNode &node, Cell p) {
+// A bit per child whose box has a cell of `box`. g++ computes four tests at a time.
+INLINE uint32 children_across(const BoxNode &node, const CellBox &box) {
     int32 outside[BRANCHES];
     IN_VECTORS
     for (int k = 0; k < BRANCHES; ++k)
-        outside[k] = -((p.x < node.low_x[k]) | (p.x > node.high_x[k]) | (p.y < node.low_y[k]) | (p.y > node.high_y[k]));
+        outside[k] = -((box.high.x < node.low_x[k]) | (box.low.x > node.high_x[k]) | (box.high.y < node.low_y[k]) |
+                       (box.low.y > node.high_y[k]));
     uint32 left_out = 0;
     for (int k = 0; k < BRANCHES; ++k)
         left_out |= uint32(outside[k]) & (1u << k);
@@ -102,4 +116,15 @@ INLINE Descent from_the_root(const BoxTree &tree) {
 
 INLINE const BoxNode &node_of(const BoxTree &tree, const Descent &search) {
     return tree.nodes[tree.first[search.level] + search.node];
+}
+
+// A search that begins below all nodes with a single child across the box: where the searches for its cells part.
+INLINE Descent from_the_fork(const BoxTree &tree, const CellBox &box) {
+    Descent search = from_the_root(tree);
+    while (search.waiting != 0 && (search.waiting & (search.waiting - 1)) == 0 && search.level > 0) {
+        search.ascend();
+        search.descend(trailing_zeros(search.children()));
+        search.choose(children_across(node_of(tree, search), box));
+    }
+    return search;
 }

@@ -4,20 +4,6 @@
 constexpr int KEY_LEVELS = 24; // of the curve, two bits each
 constexpr int LOW_BITS = 16;   // of a key, in a word apart
 
-struct CellBox {
-    Cell low, high;
-
-    METHOD void include(Cell cell) { include({cell, cell}); }
-    METHOD void include(const CellBox &box) {
-        low = {box.low.x < low.x ? box.low.x : low.x, box.low.y < low.y ? box.low.y : low.y};
-        high = {box.high.x > high.x ? box.high.x : high.x, box.high.y > high.y ? box.high.y : high.y};
-    }
-};
-
-constexpr int32 BEYOND = 0x7fffffff;
-
-INLINE CellBox empty_box() { return {{BEYOND, BEYOND}, {-1, -1}}; }
-
 INLINE CellBox child_box(const BoxNode &node, int k) {
     return {{node.low_x[k], node.low_y[k]}, {node.high_x[k], node.high_y[k]}};
 }

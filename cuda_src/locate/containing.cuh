@@ -15,13 +15,16 @@ template <int MOST>
 INLINE void find_triangles(const BoxTree &triangles, int count, const Point (&points)[MOST], int32 (&found)[MOST]) {
     Descent search[MOST];
     Point p[MOST];
-    Cell cell[MOST];
+    CellBox cell[MOST], all = empty_box();
     for (int k = 0; k < count; ++k) {
         p[k] = with_exact_coordinates(points[k]);
-        cell[k] = triangles.cell_of(p[k]);
-        search[k] = from_the_root(triangles);
+        cell[k] = {triangles.cell_of(p[k]), triangles.cell_of(p[k])};
+        all.include(cell[k]);
         found[k] = -1;
     }
+    const Descent first = MOST > 1 ? from_the_fork(triangles, all) : from_the_root(triangles);
+    for (int k = 0; k < count; ++k)
+        search[k] = first;
     for (bool any = true; any;) {
         any = false;
         for (int k = 0; k < count; ++k) {
@@ -31,7 +34,7 @@ INLINE void find_triangles(const BoxTree &triangles, int count, const Point (&po
             search[k].ascend();
             search[k].descend(trailing_zeros(search[k].children()));
             if (search[k].level >= 0) {
-                search[k].choose(children_around(node_of(triangles, search[k]), cell[k]));
+                search[k].choose(children_across(node_of(triangles, search[k]), cell[k]));
                 continue;
             }
             const int32 number = triangles.numbers[search[k].node];

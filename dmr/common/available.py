@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from dmr.common.control_groups import control_groups
@@ -34,6 +35,13 @@ def require_memory(needed: int, what: str) -> None:
     free = available_memory()
     if needed > free:
         raise OutOfMemoryError(f"{what} needs {amount(needed)} of memory, and {amount(free)} are free")
+
+
+def physical_memory() -> int:
+    """Returns the main memory of the machine in bytes; 0 if the system does not tell."""
+    if not hasattr(os, "sysconf"):
+        return 0
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def amount(size: int) -> str:

@@ -50,6 +50,12 @@ def submit(
     return done
 
 
+def in_forked_children(function: Callable[[], object]) -> None:
+    """Calls a function in each child process that this process forks from now on; nothing on systems without fork()."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
+
+
 class ForkSafeLock:
     """A lock for the lifetime of the process, for `with`; in a child of `fork` it is free.
 
@@ -58,7 +64,7 @@ class ForkSafeLock:
 
     def __init__(self) -> None:
         self._renew()
-        os.register_at_fork(after_in_child=self._renew)
+        in_forked_children(self._renew)
 
     def __enter__(self) -> None:
         self._lock.acquire()

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "dmr/common/files/decimal_range.hpp"
+
 namespace {
 
 // The possible faults of a line; dmr/io/columns.py holds the messages.
@@ -33,23 +35,6 @@ Code parse_whole(const char *begin, const char *end, int64_t &value) {
     if (result.ptr != end || result.ec == std::errc::invalid_argument)
         return kNotWhole;
     return result.ec == std::errc() ? kNone : kTooLarge;
-}
-
-// Whether a decimal number outside the range of doubles is too small (it then reads as zero) rather than too large. The
-// sign of the decimal exponent of its first nonzero digit decides.
-bool is_tiny(const char *begin, const char *end) {
-    const char *exponent = std::find_if(begin, end, [](char c) { return c == 'e' || c == 'E'; });
-    const char *point = std::find(begin, exponent, '.');
-    const char *first = std::find_if(begin, exponent, [](char c) { return c >= '1' && c <= '9'; });
-    int64_t shift = 0;
-    if (exponent != end) {
-        const char *digits = skip_plus(exponent + 1, end);
-        const auto result = std::from_chars(digits, end, shift);
-        constexpr int64_t kHuge = int64_t{1} << 60; // leaves room for the sum below
-        if (result.ec == std::errc::result_out_of_range || shift > kHuge || shift < -kHuge)
-            return *digits == '-';
-    }
-    return (first < point ? point - first : point - first + 1) + shift < 0;
 }
 
 Code parse_plain_real(const char *begin, const char *end, double &value) {

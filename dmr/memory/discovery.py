@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 from dataclasses import dataclass
 from typing import Any
 
 from dmr.common.arguments import shortened
+from dmr.common.available import physical_memory
 from dmr.common.errors import DeviceUnavailableError, NativeLibraryError, OptionError
 from dmr.common.text import option
 from dmr.common.threads import available_threads, thread_count
@@ -45,7 +45,7 @@ def devices() -> list[DeviceInfo]:
     except NativeLibraryError as error:
         reason = str(error)
     threads = available_threads()
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = physical_memory()
     found = [DeviceInfo("cpu", f"{threads} cores", reason is None, reason, memory, threads)]
     return found + [
         DeviceInfo(f"cuda:{i}", card.description, card.reason is None, card.reason, card.memory_bytes, 0)

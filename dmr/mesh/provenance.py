@@ -55,20 +55,17 @@ def links_of(mesh: Mesh) -> Links | None:
     return links if same else None
 
 
-# As _MADE: refined meshes, and the meshes that they were refined from.
+# As _MADE: refined meshes, and their origins. Only the origin is kept alive, not the meshes between.
 _REFINED: WeakKeyDictionary[Mesh, tuple[Float, Int, Int, Mesh]] = WeakKeyDictionary()
 
 
 def record_refinement(mesh: Mesh, source: Mesh) -> None:
-    """Register a refined mesh, whose first vertices are those of `source`."""
-    _REFINED[mesh] = mesh.vertices, mesh.triangles, mesh.segments, source
+    """Register a mesh that was refined or optimised from `source`, and so has the same outline."""
+    _REFINED[mesh] = mesh.vertices, mesh.triangles, mesh.segments, origin_of(source)
 
 
 def origin_of(mesh: Mesh) -> Mesh:
     """Return the mesh from which a mesh was refined, in any number of steps; of a mesh of other origin, itself."""
-    while True:
-        vertices, triangles, segments, source = _REFINED.get(mesh, (None, None, None, None))
-        known = mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments
-        if source is None or not known:
-            return mesh
-        mesh = source
+    vertices, triangles, segments, origin = _REFINED.get(mesh, (None, None, None, mesh))
+    same = mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments
+    return origin if same else mesh

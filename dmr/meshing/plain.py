@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import logging
 
-from dmr.mesh.types import Mesh
+from dmr.memory import Device, open_device
+from dmr.mesh.types import Mesh, Pslg
 from dmr.meshing.conversion import DomainLike, as_domain
 from dmr.triangulation import triangulate_noting
 
 log = logging.getLogger("dmr")
+
+TOO_FEW_FOR_A_GPU = 2**16  # points
+
+
+def device_for(pslg: Pslg, device: str, threads: int | None) -> Device:
+    """Opens the device to triangulate a graph on; arguments and errors are those of `triangulate`."""
+    few = len(pslg.vertices) < TOO_FEW_FOR_A_GPU or len(pslg.segments) > 0
+    return open_device("cpu" if device == "auto" and few else device, threads)
 
 
 def triangulate(
@@ -17,6 +26,8 @@ def triangulate(
     on_conflict: str = "resolve",
     convex_hull: bool = False,
     mesher: str = "dmr",
+    device: str = "auto",
+    threads: int | None = None,
 ) -> Mesh:
     """Triangulates points, or the domain that segments bound: constrained Delaunay, without refinement.
 
@@ -33,6 +44,10 @@ def triangulate(
         convex_hull: mesh the whole convex hull, whether segments enclose it or not; holes stay holes.
         mesher: "dmr", or "triangle": Shewchuk's Triangle in a separate process, if the `triangle` package is
             installed, for comparisons. Its licence forbids commercial use.
+        device: "auto" (for many points without segments a GPU if one works, otherwise the CPU), "cpu", "cuda" or
+            "cuda:N". Only the triangulation of points runs on a GPU, or on several CPU threads. One CPU thread
+            triangulates graphs with segments, holes or regions, on any device. The mesh is the same.
+        threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core.
 
     Returns:
         The mesh. `segments` are the pieces of the graph's segments that belong to the domain, sorted by segment and
@@ -45,11 +60,15 @@ def triangulate(
         InvalidMeshError: the graph bounds no domain (an outline with a gap, all vertices on one line, a hole or region
             point outside of it, two regions in one part of it), or has conflicts that `on_conflict` refuses; names
             the offending element.
+        DeviceUnavailableError: the requested device is not available.
         OptionError: an option that cannot be used; a WrongTypeError if `domain` is none of the above.
         NativeLibraryError: the native library is missing.
     """
     pslg, convex_hull = as_domain(domain, "domain", convex_hull=convex_hull)
-    mesh, notes = triangulate_noting(pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
+    opened = device_for(pslg, device, threads)
+    mesh, notes = triangulate_noting(
+        pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened
+    )
     for note in notes:
         log.warning(note)
     return mesh

@@ -11,21 +11,25 @@ from dmr.errors import OptionError
 from dmr.location import Locator
 from dmr.mesh.types import Float, Int, Mesh, Pslg, real_table
 from dmr.meshing.conversion import NO_SEGMENTS
+from dmr.meshing.plain import device_for
 from dmr.triangulation import triangulate_noting
 
 
-def delaunay(points: ArrayLike) -> Delaunay:
+def delaunay(points: ArrayLike, *, device: str = "auto", threads: int | None = None) -> Delaunay:
     """Triangulates points in the plane: Delaunay, exact, the same on every machine.
 
     Args:
         points: (n, 2), at least three that are not on one line. Of points in the same place, triangles use the first.
+        device, threads: as for `triangulate`.
 
     Raises:
         InvalidMeshError: the points have another shape, are not finite or outside the range in which geometry is exact,
             or span no triangle.
+        DeviceUnavailableError: the requested device is not available.
     """
     pslg = Pslg(real_table(points, (None, 2), "points"), NO_SEGMENTS)
-    return Delaunay(triangulate_noting(pslg, on_conflict="resolve", convex_hull=True, mesher="dmr")[0])
+    opened = device_for(pslg, device, threads)
+    return Delaunay(triangulate_noting(pslg, on_conflict="resolve", convex_hull=True, mesher="dmr", device=opened)[0])
 
 
 class Delaunay(HoldsFrozen):

@@ -152,7 +152,9 @@ def refine(
     notes: list[str] = []
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
-        mesh, notes = triangulate_noting(mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher)
+        mesh, notes = triangulate_noting(
+            mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened
+        )
         opened = choose_device(mesh, options, device, threads, sized=sized)  # crossings may have added many triangles
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run

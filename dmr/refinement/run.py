@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 
 from dmr.common.clock import Clock
 from dmr.memory import Device
-from dmr.mesh.provenance import links_of
 from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
@@ -146,14 +145,12 @@ def _placed(
     """Places points by the wanted sizes; returns the mesh with them, on the device, too, and notes for the user."""
     options, size = settings.options, settings.size
     assert size is not None
-    notes: list[str] = []
-    if links_of(mesh) is None:
-        with clock.phase("admit"):
-            mesh, notes = checked(mesh, device, strict=options.strict)
+    with clock.phase("admit"):
+        mesh, acute, notes = checked(mesh, device, strict=options.strict)
     most = _most_points(mesh, settings)
     with clock.phase("place"):
         placement = place(
-            mesh, target(size, settings.max_edge, options.max_area), device, keep_segments=options.keep_segments,
+            mesh, acute, target(size, settings.max_edge, options.max_area), device, keep_segments=options.keep_segments,
             most=most, may_go_on=lambda: not settings.time_limit.over,
         )  # fmt: skip
     with clock.phase("admit"):

@@ -5,7 +5,8 @@
     carve                                remove the outside and holes, label regions     (carving)
 
 The names at the right are the files of this folder. It runs on one CPU thread: a million vertices and segments take a
-second, and everything after it is part of the refinement.
+second, and everything after it is part of the refinement. Points without segments are triangulated by rounds of kernels
+on a GPU, or on several CPU threads (rounds).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from dmr.common.arguments import chosen, switch
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
+from dmr.memory import Device
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
 from dmr.mesh.names import MARKERS
@@ -20,9 +21,12 @@ from dmr.triangulation.native import Plane, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
+FEWEST_THREADS, FEWEST_POINTS = 4, 2**16  # of a CPU, from which on rounds are faster than the serial code
 
 
-def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str) -> tuple[Mesh, list[str]]:
+def triangulate_noting(
+    pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str, device: Device | None = None
+) -> tuple[Mesh, list[str]]:
     """Triangulates the domain of a graph; arguments, result and errors are those of `dmr.triangulate`.
 
     Returns:
@@ -42,7 +46,12 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
         convex_hull = True
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
-    plane = triangulate_plane(pslg, convex_hull=convex_hull)
+    if device is not None and by_rounds(pslg, device):
+        from dmr.triangulation.rounds import plane_of_points
+
+        plane = plane_of_points(pslg.vertices, device)
+    else:
+        plane = triangulate_plane(pslg, convex_hull=convex_hull)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
@@ -53,6 +62,13 @@ def triangulate_noting(pslg: Pslg, *, on_conflict: str, convex_hull: bool, meshe
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
     return _mesh(pslg, plane, domain, convex_hull), notes
+
+
+def by_rounds(pslg: Pslg, device: Device) -> bool:
+    """Whether the device triangulates a graph by rounds; otherwise one CPU thread does, with the same result."""
+    plain = not (len(pslg.segments) or len(pslg.holes) or len(pslg.regions))
+    many = device.threads == 0 or (device.threads >= FEWEST_THREADS and len(pslg.vertices) >= FEWEST_POINTS)
+    return plain and many
 
 
 def _check_points(kind: str, points: Float) -> None:

@@ -16,6 +16,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,7 @@ def with_holes(outline: Any, holes: list[Float], size: Size) -> Domain:
     """Makes a domain of rings."""
     lengths = [len(outline), *map(len, holes)]
     ends = np.cumsum([0, *lengths])
-    rings = [range(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    rings = [range(int(a), int(b)) for a, b in pairwise(ends)]
     return Domain(domains.polygon(outline, holes=holes), rings, size)
 
 
@@ -132,7 +134,7 @@ def gmsh_mesh(domain: Domain, size: Size, repeats: int) -> tuple[dmr.Mesh, float
     Raises:
         ImportError, OSError: Gmsh, or a library that it needs, is missing.
     """
-    import gmsh
+    import gmsh  # type: ignore[import-untyped,unused-ignore]
 
     runs = []
     for _ in range(repeats):
@@ -144,8 +146,7 @@ def gmsh_mesh(domain: Domain, size: Size, repeats: int) -> tuple[dmr.Mesh, float
             _outline(gmsh.model.geo, domain)
             gmsh.model.geo.synchronize()
             if callable(size):
-                field = size
-                gmsh.model.mesh.setSizeCallback(lambda d, t, x, y, z, lc: float(field(np.array([[x, y]]))[0]))
+                gmsh.model.mesh.setSizeCallback(partial(_size_at, size))
             else:
                 gmsh.option.setNumber("Mesh.MeshSizeMin", size)
                 gmsh.option.setNumber("Mesh.MeshSizeMax", size)
@@ -160,6 +161,10 @@ def gmsh_mesh(domain: Domain, size: Size, repeats: int) -> tuple[dmr.Mesh, float
         finally:
             gmsh.finalize()
     return dmr.Mesh(places.reshape(-1, 3)[:, :2].copy(), triangles), min(runs)
+
+
+def _size_at(size: Callable[[Float], Float], _dim: int, _tag: int, x: float, y: float, _z: float, _lc: float) -> float:
+    return float(size(np.array([[x, y]]))[0])
 
 
 def _outline(geometry: Any, domain: Domain) -> None:

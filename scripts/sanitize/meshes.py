@@ -28,6 +28,7 @@ from dmr.refinement.strategies import first_points
 from dmr.sizing.functions import size_source
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
+from dmr.triangulation.rounds import plane_of_points
 from scripts.sanitize.cases import Case, Family, digest
 
 RACING = (
@@ -299,8 +300,29 @@ def locations(device: Device) -> Iterator[Case]:
     yield "the nearest edges", nearest
 
 
+def triangulations(device: Device) -> Iterator[Case]:
+    """Triangulations by rounds, also of equal points, clusters in one cell of the curve, and a vertex of many edges."""
+    random = np.random.default_rng(3)
+    turns = np.arange(90.0)
+    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    sets = {
+        "random": random.random((300, 2)),
+        "a grid with duplicates": random.integers(0, 9, (250, 2)).astype(float),
+        "a cluster": np.concatenate([random.random((40, 2)), 0.5 + 1e-12 * random.random((200, 2))]),
+        "a wheel": np.concatenate([[[0.0, 0.0]], circle]),
+    }
+    for name, points in sets.items():
+
+        def made(points: Any = points) -> str:
+            plane = plane_of_points(points, device)
+            return digest(plane.triangles, plane.neighbours, plane.same_as)
+
+        yield name, made
+
+
 FAMILIES: dict[str, Family] = {
     "locations": locations,
+    "triangulations": triangulations,
     "refine-markings": markings,
     "refine-balances": balances,
     "refine-loops": loops,

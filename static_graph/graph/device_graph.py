@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.arguments import shortened
+from dmr.common.pooling import in_forked_children
 from dmr.memory import Device, DeviceArray, Packed, pack
 from static_graph.errors import WrongTypeError
 from static_graph.graph.csr import CsrGraph
@@ -175,4 +175,4 @@ def _forked() -> None:
         graph.forked()
 
 
-os.register_at_fork(after_in_child=_forked)
+in_forked_children(_forked)

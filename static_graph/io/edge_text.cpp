@@ -17,6 +17,7 @@
 #include <memory>
 #include <new>
 
+#include "dmr/common/files/decimal_range.hpp"
 #include "dmr/common/files/text_chunks.hpp"
 
 extern "C" {
@@ -134,15 +135,16 @@ Code parse_whole(Token token, int64_t &value) {
 }
 
 Code parse_real(Token token, double &value) {
-    const auto result = std::from_chars(skip_plus(token), token.end, value);
+    const char *begin = skip_plus(token);
+    const auto result = std::from_chars(begin, token.end, value);
     if (result.ptr != token.end || result.ec == std::errc::invalid_argument)
         return NOT_REAL;
     if (result.ec == std::errc())
         return FINE;
-    long double beyond; // tiny numbers become 0 or subnormal
-    const auto again = std::from_chars(skip_plus(token), token.end, beyond);
-    value = double(beyond);
-    return again.ec == std::errc() && std::isfinite(value) ? FINE : TOO_LARGE;
+    if (!is_tiny(begin, token.end))
+        return TOO_LARGE;
+    value = *begin == '-' ? -0.0 : 0.0;
+    return FINE;
 }
 
 template <class T> void put(void *array, int64_t place, T value) { static_cast<T *>(array)[place] = value; }

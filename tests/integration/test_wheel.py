@@ -81,6 +81,19 @@ def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
+def test_without_a_compiler_the_build_says_what_to_install() -> None:
+    for name in ("no-such-compiler", "no-such-compiler -fast"):
+        done = subprocess.run(
+            [sys.executable, "setup.py", "-q", "build_ext"],
+            cwd=ROOT, env={**environ, "CXX": name}, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        assert done.stderr.splitlines()[-1] == (
+            "error: dmr is compiled by a C++ compiler, and there is no no-such-compiler: install one (Debian, Ubuntu: "
+            "apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install), or name yours in CXX"
+        )
+
+
 def test_the_source_archive_is_complete(built: Path, tmp_path: Path) -> None:
     (archive,) = built.glob("dmr-*.tar.gz")
     listed = set(run("tar", "-tzf", archive, cwd=tmp_path).splitlines())

@@ -14,7 +14,9 @@ import static_graph.graph.gpu_modules
 import static_graph.lists.gpu_modules
 import static_graph.trees.gpu_modules
 from dmr.domains.generation import generate
-from dmr.memory import signatures
+from dmr.location.background import DeviceBackground
+from dmr.location.locator import SORTED_FROM
+from dmr.memory import open_device, signatures
 from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
 from dmr.memory.declarations import source_folder
@@ -96,7 +98,8 @@ def test_named_modules_exist():
 def test_refinement_prepares_its_modules(recorded, marking, balance, loop):
     dmr.refine(MESH, device="cpu", marking=marking, balance=balance, loop=loop)
     assert recorded.late == set()
-    spared = {"primitives/gathering"}  # on so small a mesh, including modules for large rounds
+    # On so small a mesh of our own triangulation, including modules for large rounds and for outlines to be checked.
+    spared = {"geometry/points", "primitives/gathering"}
     if loop == "auto" and marking == "deterministic":
         spared |= {
             "primitives/device_loop",
@@ -119,6 +122,15 @@ def test_refinement_with_size_and_callback_prepares_its_modules(recorded):
 def test_placement_by_size_prepares_its_modules(recorded):
     dmr.refine(dmr.read(BRACKET), device="cpu", size=0.5)
     assert recorded.late == set() and {*PLACEMENT} <= recorded.launched
+
+
+def test_point_location_prepares_its_modules(recorded):
+    points, values = np.random.default_rng(1).random((SORTED_FROM, 2)), np.ones(len(MESH.vertices))
+    dmr.Locator(MESH, device="cpu").interpolate(values, points)
+    assert recorded.late == set() and recorded.prepared == recorded.launched
+    recorded.forget()
+    DeviceBackground(MESH, open_device("cpu")).places(points)
+    assert recorded.late == set() and recorded.prepared == recorded.launched
 
 
 def test_optimisation_prepares_its_modules(recorded):

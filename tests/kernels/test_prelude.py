@@ -18,7 +18,7 @@ STRUCT = re.compile(rf"^{TEMPLATE}struct (\w+) \{{(.*?)^\}};", re.MULTILINE | re
 METHOD = re.compile(rf"^    (?![ /]){TEMPLATE}(?:METHOD )?[\w:<>, /]+? (\w+)\(", re.MULTILINE)
 
 # Each folder of kernels includes itself and the folders before it.
-LAYERS = ("portable", "primitives", "geometry", "mesh", "refine")
+LAYERS = ("portable", "primitives", "geometry", "mesh", "refine", "triangulate")
 ABOVE = {
     "placement": ("portable", "primitives", "geometry", "mesh", "placement"),
     "locate": ("portable", "primitives", "geometry", "mesh", "locate"),

@@ -125,20 +125,61 @@ INLINE void prefetch_boundary_points(const Cavities &cavities, Index i, Index en
         prefetch(&points[cavity.edge(j).vertex]);
 }
 
-// Grows a cavity step by step. The edges still to be tested are a stack that shares the memory of the cavity
-// boundary: the stack grows down from the end while the boundary grows up. Each edge on the stack yields at least one
-// boundary edge, so the two meet only if the boundary itself would not fit. The boundary, followed by the stack from
-// its top down, is one chain around p: each edge starts where the previous one stops, so an edge on the stack is
-// identified by the vertex where it stops.
+// The members of a growing cavity, and its boundary. The edges still to be tested are a stack that shares the memory of
+// the cavity boundary: the stack grows down from the end while the boundary grows up. Each edge on the stack yields at
+// least one boundary edge, so the two meet only if the boundary itself would not fit. The boundary, followed by the
+// stack from its top down, is one chain around the point: each edge starts where the previous one stops, so an edge on
+// the stack is identified by the vertex where it stops.
+class GrowingCavity {
+  public:
+    METHOD explicit GrowingCavity(const Cavity &cavity) : cavity_(cavity) {}
+
+    METHOD Extent &extent() { return extent_; }
+    METHOD bool overflowed() const { return overflow_; }
+    METHOD bool pending() const { return pending_ > 0; }
+
+    METHOD void add_member(int32 t) {
+        if (extent_.members >= cavity_.capacity)
+            overflow_ = true;
+        else
+            cavity_.member(extent_.members++) = t;
+    }
+
+    // Leaves room for the edge that is being tested, and for the entry that marks the end.
+    METHOD void push(int32 to, int32 across) {
+        if (extent_.edges + pending_ + 3 > cavity_.capacity)
+            overflow_ = true;
+        else
+            waiting(++pending_) = {to, across};
+    }
+
+    METHOD BoundaryEdge pop() { return waiting(pending_--); }
+
+    METHOD void add_edge(int32 from, int32 across) { cavity_.edge(extent_.edges++) = {from, across}; }
+
+    // Marks the end of the cavity boundary: the vertex where its last edge stops.
+    METHOD void finish(int32 last) { cavity_.edge(extent_.edges) = {last, NOTHING}; }
+
+  private:
+    // The k-th entry of the stack, counted from 1 at the bottom; its vertex is where the edge stops.
+    METHOD BoundaryEdge &waiting(int k) const { return cavity_.edge(cavity_.capacity - k); }
+
+    const Cavity &cavity_;
+    Extent extent_ = {0, 0, 0};
+    int pending_ = 0;
+    bool overflow_ = false;
+};
+
+// Grows the cavity of a Steiner point step by step.
 template <Arithmetic arithmetic> class Growth {
   public:
     METHOD Growth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
-        : cavity_(cavity), triangles_(triangles), points_(points), p_(p) {}
+        : growing_(cavity), triangles_(triangles), points_(points), p_(p) {}
 
     // Starts at a triangle whose circumcircle contains p: all three edges are to be tested.
     METHOD void start_at(int32 root) {
         const Triangle t = without_owner(triangles_[root]);
-        add_member(root);
+        growing_.add_member(root);
         push(edge_to(t, 2), t.link[2]);
         push(edge_to(t, 1), t.link[1]);
         push(edge_to(t, 0), t.link[0]);
@@ -148,7 +189,7 @@ template <Arithmetic arithmetic> class Growth {
     // Starts at a triangle whose edge e is the subsegment to be split.
     METHOD void start_behind(int32 root, int e) {
         const Triangle t = without_owner(triangles_[root]);
-        add_member(root);
+        growing_.add_member(root);
         push(edge_from(t, e), link_across(t, previous_corner(e)));
         push(corner(t, e), link_across(t, next_corner(e)));
         from_ = edge_to(t, e);
@@ -159,11 +200,11 @@ template <Arithmetic arithmetic> class Growth {
     // strictly on its left; otherwise the cavity is not star-shaped (rounding put p where the coordinates cannot tell
     // it from a vertex or an edge). Calls `pass(u, v, first)` for each edge added to the boundary.
     template <class Meet, class Pass> METHOD Outcome run(Meet meet, Pass pass) {
-        if (overflow_) // the boundary on a segment's first side left no room to start on the second
+        if (growing_.overflowed()) // the boundary on a segment's first side left no room to start on the second
             return OVERFLOWED;
         Point u = points_[from_];
-        while (pending_ > 0) {
-            const BoundaryEdge top = waiting(pending_--);
+        while (growing_.pending()) {
+            const BoundaryEdge top = growing_.pop();
             int32 to = top.vertex, across = top.across;
             Point v = points_[to];
             // Walks into the triangle across the edge as long as its circumcircle contains p. Of its two other edges,
@@ -178,57 +219,39 @@ template <Arithmetic arithmetic> class Growth {
                     return DEFERRED;
                 if (inside <= 0)
                     break;
-                add_member(across);
+                growing_.add_member(across);
                 push(to, link_across(outside, previous_corner(at)));
                 to = apex;
                 v = w;
                 across = link_across(outside, next_corner(at));
-                if (overflow_)
+                if (growing_.overflowed())
                     return OVERFLOWED;
             }
             const int free = across >= 0 ? orient2d_with<arithmetic>(u, v, p_) : meet(~across, u, v);
             if (free <= 0 || free == UNSURE)
                 return free == UNSURE ? DEFERRED : PRECISION;
-            pass(u, v, extent_.edges == 0);
-            cavity_.edge(extent_.edges++) = {from_, across};
+            pass(u, v, extent().edges == 0);
+            growing_.add_edge(from_, across);
             from_ = to;
             u = v;
         }
         return UNDECIDED;
     }
 
-    // Marks the end of the cavity boundary: the vertex where its last edge stops.
-    METHOD void finish() { cavity_.edge(extent_.edges) = {from_, NOTHING}; }
+    METHOD void finish() { growing_.finish(from_); }
 
-    METHOD Extent &extent() { return extent_; }
+    METHOD Extent &extent() { return growing_.extent(); }
 
   private:
-    METHOD void add_member(int32 t) {
-        if (extent_.members >= cavity_.capacity)
-            overflow_ = true;
-        else
-            cavity_.member(extent_.members++) = t;
-    }
-
-    // The k-th entry of the stack, counted from 1 at the bottom; its vertex is where the edge stops.
-    METHOD BoundaryEdge &waiting(int k) const { return cavity_.edge(cavity_.capacity - k); }
-
-    // Leaves room for the edge that is being tested, and for the entry that marks the end.
     METHOD void push(int32 to, int32 across) {
-        if (extent_.edges + pending_ + 3 > cavity_.capacity)
-            overflow_ = true;
-        else
-            waiting(++pending_) = {to, across};
+        growing_.push(to, across);
         if (across >= 0)
             prefetch(&triangles_[across]);
     }
 
-    const Cavity &cavity_;
+    GrowingCavity growing_;
     const Triangle *triangles_;
     const Point *points_;
     Point p_;
-    Extent extent_ = {0, 0, 0};
     int32 from_ = NOTHING; // start of the next boundary edge
-    int pending_ = 0;
-    bool overflow_ = false;
 };

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from dmr.common.errors import DmrError, ExistingFileError, FolderError, MissingFileError, file_error
-from dmr.common.pooling import new_pool, submit
+from dmr.common.pooling import in_forked_children, new_pool, submit
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -81,7 +81,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
 # The thread that waits for the disk. It is kept alive, because a Ctrl-C that arrives while a pool shuts down can be
 # lost, or leave the process hanging. A child of fork() does not inherit it, and starts another.
 _kept_flusher: list[ThreadPoolExecutor] = []
-os.register_at_fork(after_in_child=_kept_flusher.clear)
+in_forked_children(_kept_flusher.clear)
 
 
 def _flusher() -> ThreadPoolExecutor | None:

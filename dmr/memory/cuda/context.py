@@ -8,7 +8,6 @@ and popped when it ends, and the previously current context is restored.
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from weakref import ReferenceType, ref
 import pycuda.driver as driver
 
 from dmr.common.errors import DeviceUnavailableError, InternalError
+from dmr.common.pooling import in_forked_children
 from dmr.common.text import option
 from dmr.memory.cuda.drivercalls import call
 
@@ -57,7 +57,7 @@ class PrimaryContext:
         self._context: Any = driver.Device(number).retain_primary_context()
         self.use = _ThreadUse()
         self._forked = False
-        os.register_at_fork(after_in_child=self._reset)  # for ever, as a device is never destroyed
+        in_forked_children(self._reset)  # for ever, as a device is never destroyed
 
     @property
     def current(self) -> Current:

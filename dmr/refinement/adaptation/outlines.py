@@ -16,10 +16,12 @@ def outline(mesh: Mesh, *, merge_collinear: bool = False) -> Pslg:
     """Returns the domain of a mesh as a planar straight-line graph.
 
     Its segments are the mesh's segments, boundary edges, and edges between two regions (values of triangle attribute
-    0). Its vertices are the ends of these, and those with a marker. Points that refinement has added are left out if
-    the mesh is known to come from it: `dmr.refine`, `dmr.adapt` and `dmr.triangulate` note the origin of the object
-    that they return, but not of a copy, or of a mesh from a file. Then the outline is that of the input of the first
-    refinement; and if this input was an outline itself, it has all of its vertices.
+    0). Its vertices are the ends of these, and those with a marker.
+
+    Points that refinement has added are left out if the origin of the mesh is known: `dmr.refine`, `dmr.adapt`,
+    `dmr.optimize` and `dmr.triangulate` note it for the object that they return, but not for a copy, or for a mesh from
+    a file. The outline is then that of the input of the first refinement; if this input was an outline itself, all of
+    its vertices are kept.
 
     Args:
         mesh: a valid mesh.

@@ -9,6 +9,7 @@ import numpy as np
 
 from dmr.memory import open_device
 from dmr.mesh.arguments import check_kind
+from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.results import Optimization
 from dmr.refinement.optimization.rounds import optimize_mesh
@@ -74,6 +75,7 @@ def optimize(
         quality.check(everything, state.slots)
         smoothing = optimize_mesh(state, quality, limits, epochs, keeps_input=False, rounds=most)
         result = state.to_mesh(_with_vertices_of(state, mesh))
+    record_refinement(result, mesh)
     return Optimization(
         mesh=result,
         smoothing=smoothing,

@@ -39,10 +39,11 @@ def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tu
     _direct(state, rank[mesh.segments[rows, 0]])
     state.input_subsegments = len(rows)
     state.input_segments = device.array(_records(rank[segments.ends]))
-    anchor = np.full(len(order), -1, np.int32)
-    anchored = np.flatnonzero(segments.anchor >= 0)
-    anchor[rank[anchored]] = rank[segments.anchor[anchored]]
-    state.anchor = device.array(anchor)
+    if state.any_acute:
+        count = len(segments.ends)
+        state.anchor.fill(255)
+        device.launch("find_anchors", count, state.input_segments, state.acute, count, state.anchor)
+        device.launch("name_anchors", state.anchor.size, state.input_segments, count, state.anchor)
     state.named, state.named_markers = segments.named, segments.markers
     state.given = given
     return state, notes
@@ -79,8 +80,11 @@ def _records(ends: Int) -> NDArray[Any]:
     return records
 
 
-def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, list[str]]:
-    """Checks a user's mesh, and turns clockwise triangles around; returns it, and what was repaired.
+def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, NDArray[np.uint8], list[str]]:
+    """Checks a mesh, and turns clockwise triangles around.
+
+    Returns:
+        The mesh; (n,) uint8, 1 at vertices with a corner below 60 degrees; and what was repaired.
 
     Raises:
         InvalidMeshError: no valid triangulation (or, if `strict`, not a Delaunay one).
@@ -88,9 +92,11 @@ def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, list[str
     state, notes = admit(mesh, device)
     if strict:
         refuse_unless_delaunay(state, Epochs())
-    a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
-    clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    acute = np.zeros(len(mesh.vertices), np.uint8)
+    if state.any_acute:
+        acute[state.order.download()] = state.acute.download()
     if notes:
-        triangles = np.where(clockwise[:, None], mesh.triangles[:, [0, 2, 1]], mesh.triangles)
-        mesh = replace(mesh, triangles=triangles)
-    return mesh, notes
+        a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
+        clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+        mesh = replace(mesh, triangles=np.where(clockwise[:, None], mesh.triangles[:, [0, 2, 1]], mesh.triangles))
+    return mesh, acute, notes

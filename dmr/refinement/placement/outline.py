@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.provenance import links_of
 from dmr.mesh.types import Int, Mesh
-from dmr.refinement.setup.corners import acute_corners, anchors
-from dmr.refinement.state.records import SUBSEGMENT
 
 Flags = NDArray[np.bool_]
 
@@ -25,8 +22,7 @@ class Segments:
             the first ones are those that the user named.
         markers: (named,) int32.
         right: (s,) whether there is a triangle on the right, too.
-        acute: (n,) uint8, 1 at vertices with a corner below 60 degrees; anchor: (n,) int32, such a corner that a
-            segment joins the vertex to, or -1.
+        acute: (n,) uint8, 1 at vertices with a corner below 60 degrees.
         kept: (s,) whether a segment must not be split.
     """
 
@@ -35,11 +31,10 @@ class Segments:
     markers: Int
     right: Flags
     acute: NDArray[np.uint8]
-    anchor: Int
     kept: Flags
 
     @classmethod
-    def of(cls, mesh: Mesh, keep_segments: str) -> Segments:
+    def of(cls, mesh: Mesh, acute: NDArray[np.uint8], keep_segments: str) -> Segments:
         """Collects the segments of a valid mesh with counter-clockwise triangles."""
         links = links_of(mesh)
         neighbours = mesh.neighbours if links is None else links.neighbours
@@ -52,14 +47,10 @@ class Segments:
         unnamed = boundary[~np.isin(_keys(boundary), _keys(named))]
         right = np.concatenate([~(inward | outward), np.zeros(len(unnamed), bool)])
         ends = np.concatenate([named, unnamed])
-        records: NDArray[Any] = np.zeros(len(ends), SUBSEGMENT)
-        records["from"], records["to"] = ends.T
-        records["right"] = np.where(right, 0, -1)
-        acute = acute_corners(records, mesh.vertices)
         kept = np.full(len(ends), keep_segments == "all")
         if keep_segments == "boundary":
             kept = ~right
-        return cls(ends, len(named), markers, right, acute, anchors(records, acute), kept)
+        return cls(ends, len(named), markers, right, acute, kept)
 
 
 def _keys(edges: Int) -> NDArray[np.int64]:

@@ -40,7 +40,8 @@ class Placement:
     """A mesh with placed points, and where its vertices and segments come from.
 
     Attributes:
-        given_mesh: the input; mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
+        given_mesh: the input.
+        mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
             of segments are named, with the markers of their segments.
         segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
         complete: whether the front has run to its end.
@@ -71,6 +72,7 @@ class Placement:
 
 def place(
     mesh: Mesh,
+    acute: NDArray[np.uint8],
     sizes: SizeSource,
     device: Device,
     *,
@@ -82,13 +84,14 @@ def place(
 
     Args:
         mesh: a valid mesh with counter-clockwise triangles; only its vertices, its segments and its domain matter.
+        acute: (n,) 1 at vertices with a corner below 60 degrees.
         sizes: the wanted edge lengths, evaluated by kernels; inf where no points are wanted.
         device: where the front runs.
         keep_segments: which segments are not divided, as in `RefineOptions`.
         most: the most points to insert; the first ones of the front are placed.
         may_go_on: whether the front may go on; called before each round.
     """
-    segments = Segments.of(mesh, keep_segments)
+    segments = Segments.of(mesh, acute, keep_segments)
     everywhere = divide(mesh.vertices, segments, sizes)
     division = everywhere.without(np.flatnonzero(segments.kept))
     if len(division.segment) > most:

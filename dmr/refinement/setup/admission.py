@@ -18,19 +18,15 @@ from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan, total
-from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
+from dmr.mesh.coordinates import SMALLEST_EXTENT, check_coordinates
 from dmr.mesh.naming import number
 from dmr.mesh.provenance import Links, links_of
 from dmr.mesh.types import Int, Mesh, check_indices
-from dmr.refinement.setup.boundary import Outline, check_boundary, outline_of
-from dmr.refinement.setup.corners import acute_corners, anchors
+from dmr.refinement.setup.boundary import check_boundary, outline_of
 from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_capacity
-from dmr.refinement.state.records import BOX, POINT, SUBSEGMENT, TRIANGLE
+from dmr.refinement.state.records import POINT, SUBSEGMENT, TRIANGLE
+from dmr.triangulation.rounds.curve import Box, order_along_curve, survey
 
-Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
-
-TILE = constant("TILE", "mesh/ordering.cu")  # points per team
-CURVE_CELLS = 2.0 ** constant("CURVE_LEVELS")  # along a side of the grid that the curve fills
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
 INPUT_VERTEX = constant("INPUT_VERTEX")
@@ -59,7 +55,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         count = len(mesh.triangles)
         require_memory(BYTES_PER_TRIANGLE * count, f"a refinement of {counted(count, 'triangle')}")
     given_points = _given(device, mesh.vertices.reshape(-1).view(POINT))
-    box = _survey(mesh, device, given_points)
+    box = _survey(mesh, given_points)
     if len(mesh.triangles) == 0:
         raise InvalidMeshError("the mesh has no triangles")
     notes: list[str] = []
@@ -101,10 +97,9 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     device.launch("fill_indices", s, subsegment_origin)
     input_segments = device.empty(s, SUBSEGMENT)
     input_segments.copy_from(subsegments)
-    outline = outline_of(subsegments, points)
     if links is None:
-        check_boundary(outline, order, triangle_order)
-    acute, any_acute, anchor = _mark_corners(device, outline, n)
+        check_boundary(outline_of(subsegments, points), order, triangle_order)
+    acute, any_acute, anchor = _mark_corners(subsegments, triangles, points)
     state = DeviceMesh(
         device=device,
         vertices=n,
@@ -122,7 +117,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         vertex_origin=vertex_origin,
         vertex_parameter=_zeros(device, vertex_capacity, n, np.float64),
         subsegment_origin=subsegment_origin,
-        split_states=device.array(_split_states(outline.subsegments, keep_segments)),
+        split_states=_split_states(subsegments, keep_segments),
         input_segments=input_segments,
         acute=acute,
         any_acute=any_acute,
@@ -167,15 +162,10 @@ def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: in
     return int(reversed_count.download()[0])
 
 
-def _survey(mesh: Mesh, device: Device, points: DeviceArray) -> Box:
+def _survey(mesh: Mesh, points: DeviceArray) -> Box:
     """Checks the coordinates of the vertices and returns their bounding box."""
-    tiles = device.tiles(points.size, TILE)
-    boxes, unusable = device.empty(tiles, BOX), device.zeros(1, np.int32)
-    device.launch("survey_points", tiles, points, points.size, SMALLEST, LARGEST, boxes, unusable)
-    found = boxes.download()
-    low = float(found["low_x"].min(initial=np.inf)), float(found["low_y"].min(initial=np.inf))
-    high = float(found["high_x"].max(initial=-np.inf)), float(found["high_y"].max(initial=-np.inf))
-    if unusable.download()[0] or (tiles and max(map(abs, (*low, *high))) < SMALLEST_EXTENT):
+    (low, high), usable = survey(points)
+    if not usable or (points.size and max(map(abs, (*low, *high))) < SMALLEST_EXTENT):
         check_coordinates(mesh.vertices)  # names the coordinate and what is wrong
     return low, high
 
@@ -188,13 +178,9 @@ def _order_vertices(
     Returns:
         `order`, the user's number of each place, and `rank`, the place of each number. `points` receives the points.
     """
-    n = given.size
-    (low_x, low_y), (high_x, high_y) = box
-    keys = device.empty(n, np.uint32)
-    device.launch("curve_keys", n, given, low_x, low_y, CURVE_CELLS / max(high_x - low_x, high_y - low_y), keys)
-    order = argsort(keys)
-    rank = device.empty(n, np.int32)
-    device.launch("reorder_points", n, given, order, points, rank)
+    _, order = order_along_curve(given, box)
+    rank = device.empty(given.size, np.int32)
+    device.launch("reorder_points", given.size, given, order, points, rank)
     return order, rank
 
 
@@ -290,28 +276,32 @@ def _attach_segments(
     return markers, subsegments
 
 
-def _split_states(subsegments: NDArray[Any], keep_segments: str) -> Int:
+def _split_states(subsegments: DeviceArray, keep_segments: str) -> DeviceArray:
     """Returns the initial split state of each subsegment: no request, or that it is kept."""
-    every = SplitState.KEPT if keep_segments == "all" else SplitState.NO_REQUEST
-    split_states = np.full(len(subsegments), every, np.int32)
+    device = subsegments.device
+    states = device.empty(subsegments.size, np.int32)
     if keep_segments == "boundary":
-        split_states[subsegments["right"] < 0] = SplitState.KEPT
-    return split_states
+        device.launch("keep_boundary", subsegments.size, subsegments, states)
+    else:
+        every = SplitState.KEPT if keep_segments == "all" else SplitState.NO_REQUEST
+        device.launch("fill_int32", subsegments.size, every, states)
+    return states
 
 
-def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[DeviceArray, bool, DeviceArray]:
+def _mark_corners(
+    subsegments: DeviceArray, triangles: DeviceArray, points: DeviceArray
+) -> tuple[DeviceArray, bool, DeviceArray]:
     """Returns (acute, any_acute, anchor) of `DeviceMesh`; only the ends of subsegments have values there."""
-    flags = acute_corners(outline.subsegments, outline.points)
-    nearest = anchors(outline.subsegments, flags)
-    if len(outline.vertices) == vertices:  # all are ends, with the same numbers
-        return _given(device, flags), bool(flags.any()), _given(device, nearest)
-    nearest = np.where(nearest < 0, nearest, outline.vertices[nearest])
-    places = device.array(outline.vertices)
-    acute, anchor = device.zeros(vertices, np.uint8), device.empty(vertices, np.int32)
+    device, count = subsegments.device, subsegments.size
+    acute, found = device.zeros(points.size, np.uint8), device.zeros(1, np.int32)
+    device.launch("flag_acute_corners", count, subsegments, triangles, points, acute, found)
+    anchor = device.empty(points.size, np.int32)
     anchor.fill(255)
-    device.launch("scatter_uint8", places.size, device.array(flags), places, acute)
-    device.launch("scatter_int32", places.size, device.array(nearest), places, anchor)
-    return acute, bool(flags.any()), anchor
+    any_acute = bool(found.download()[0])
+    if any_acute:
+        device.launch("find_anchors", count, subsegments, acute, count, anchor)
+        device.launch("name_anchors", points.size, subsegments, count, anchor)
+    return acute, any_acute, anchor
 
 
 def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:

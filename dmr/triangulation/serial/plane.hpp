@@ -32,14 +32,6 @@ INLINE int edge_of(HalfEdge h) { return h & 3; }
 INLINE HalfEdge next(HalfEdge h) { return half_edge(face_of(h), next_corner(edge_of(h))); }
 INLINE HalfEdge previous(HalfEdge h) { return half_edge(face_of(h), previous_corner(edge_of(h))); }
 
-INLINE bool same_place(Point a, Point b) { return a.x == b.x && a.y == b.y; }
-
-// Whether p, on the line through a and b, lies strictly between them.
-INLINE bool strictly_between(Point a, Point b, Point p) {
-    return a.x != b.x ? (a.x < p.x) == (p.x < b.x) && p.x != a.x && p.x != b.x
-                      : (a.y < p.y) == (p.y < b.y) && p.y != a.y && p.y != b.y;
-}
-
 class Plane {
   public:
     std::vector<Point> points;

@@ -22,7 +22,8 @@ def sides(graph):
 def test_an_outline_comes_back_from_its_meshes():
     domain = dmr.read("meshes/bracket.poly")
     mesh = dmr.triangulate(domain)
-    for found in (mesh, dmr.refine(mesh, device="cpu").mesh, dmr.refine(dmr.refine(domain).mesh, max_area=0.01).mesh):
+    once, twice = dmr.refine(domain, device="cpu").mesh, dmr.refine(dmr.refine(mesh).mesh, max_area=0.01).mesh
+    for found in (mesh, once, twice, dmr.optimize(once, device="cpu").mesh):
         graph = dmr.outline(found)
         assert np.array_equal(graph.vertices, domain.vertices) and len(graph.holes) == len(domain.holes)
         assert len(graph.segments) == len(domain.segments)

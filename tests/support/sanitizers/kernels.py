@@ -174,6 +174,12 @@ def predicates(device):
             yield [kernel, exact, end], digest(signs.download())
 
 
+def triangulations(device):
+    """Yields the results of triangulations by rounds."""
+    for name, run in sanitized.triangulations(device):
+        yield ["triangulations", name], run()
+
+
 def locations(device):
     """Yields (case, digest) for point location and interpolation."""
     for name, run in sanitized.locations(device):
@@ -230,6 +236,7 @@ def main(folder, library="", every=""):
         device_launches(device, meshes),
         statistics(meshes),
         locations(device),
+        triangulations(device),
         optimizations(device),
         size_sources(device),
         traversals(device),

@@ -1,0 +1,103 @@
+// Finds the cavity of a point: the triangles with which it is in conflict.
+#pragma once
+
+#include "mesh/owner.cuh"
+#include "refine/cavity/cavity.cuh"
+#include "triangulate/hints.cuh"
+
+// Walks from *slot to the triangle that contains p, its edges included, or to a ghost if p lies beyond the hull. A walk
+// across edges that have p strictly on their other side ends in a Delaunay triangulation (Edelsbrunner, "An acyclicity
+// theorem for cell complexes in d dimensions", 1990). Returns whether it arrived; it stops where arithmetic is unsure.
+template <Arithmetic arithmetic> INLINE bool walk(const Plane &plane, int32 *slot, Point p) {
+    int32 at = *slot, from = NOTHING;
+    bool inside = false;
+    for (bool moves = true; moves;) {
+        const Triangle t = without_owner(plane.triangles[at]);
+        const int ghost = ghost_corner(t);
+        *slot = at;
+        if (ghost != NOTHING && inside)
+            return true;
+        if (ghost != NOTHING) { // the walk starts in the triangle within the hull
+            at = link_across(t, ghost);
+            continue;
+        }
+        inside = true;
+        const Point a = plane.points[t.vertex[0]], b = plane.points[t.vertex[1]], c = plane.points[t.vertex[2]];
+        moves = false;
+        for (int k = 0; k < 3 && !moves; ++k) {
+            if (link_across(t, k) == from)
+                continue;
+            const int side = orient2d_with<arithmetic>(k == 0 ? b : (k == 1 ? c : a), k == 0 ? c : (k == 1 ? a : b), p);
+            if (side == UNSURE)
+                return false;
+            if (side < 0) {
+                from = at;
+                at = link_across(t, k);
+                moves = true;
+            }
+        }
+    }
+    return true;
+}
+
+// Grows the cavity of p from a triangle in conflict with it, by the walk that cavity.cuh of refine describes. No edge
+// of the cavity needs a test of its side: triangles in conflict across an edge see p, as in exact arithmetic p lies in
+// the part of their circumcircle that the edge cuts off.
+template <Arithmetic arithmetic>
+INLINE Outcome grow(const Plane &plane, const Cavity &cavity, int32 root, Numbered p, Extent *extent) {
+    GrowingCavity growing(cavity);
+    const Triangle first = without_owner(plane.triangles[root]);
+    growing.add_member(root);
+    for (int k = 2; k >= 0; --k)
+        growing.push(edge_to(first, k), link_across(first, k));
+    int32 from = edge_from(first, 0);
+    while (growing.pending()) {
+        const BoundaryEdge top = growing.pop();
+        int32 to = top.vertex, across = top.across;
+        while (true) {
+            const Triangle outside = without_owner(plane.triangles[across]);
+            const int conflict = in_conflict<arithmetic>(plane, outside, p);
+            if (conflict == UNSURE)
+                return DEFERRED;
+            if (!conflict)
+                break;
+            const int at = edge_that_starts_at(outside, to);
+            growing.add_member(across);
+            growing.push(to, link_across(outside, previous_corner(at)));
+            if (growing.overflowed())
+                return OVERFLOWED;
+            to = corner(outside, at);
+            across = link_across(outside, next_corner(at));
+        }
+        growing.add_edge(from, across);
+        from = to;
+    }
+    growing.finish(from);
+    *extent = growing.extent();
+    return UNDECIDED;
+}
+
+// Searches the point of cavity i, grows the cavity, and claims its triangles.
+template <Arithmetic arithmetic>
+INLINE Outcome enter_point(const Plane &plane, const Cavities &cavities, Index i, uint32 epoch) {
+    const int32 vertex = cavities.roots[i];
+    if (is_inserted(plane, vertex))
+        return DEAD;
+    const Numbered p = plane.numbered(vertex);
+    int32 slot = slot_near(plane, vertex);
+    const bool arrived = walk<arithmetic>(plane, &slot, p.at);
+    racing_store(&plane.slots[vertex], found_in(slot));
+    if (!arrived)
+        return DEFERRED;
+    Extent extent = {0, 0, 0};
+    const Outcome outcome = grow<arithmetic>(plane, cavities.at(i), slot, p, &extent);
+    if (outcome != UNDECIDED)
+        return outcome;
+    const uint64 key = cavity_key(epoch, false, 0, int32(i));
+    cavities.extents[i] = extent;
+    cavities.keys[i] = key;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < extent.members; ++j)
+        atomic_max(&plane.triangles[cavity.member(j)].owner, key);
+    return UNDECIDED;
+}
