@@ -25,6 +25,9 @@ from dmr.triangulation.meshing import triangulate_noting
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
 
+# Of a function of sizes that is sampled ahead; what it returns for each triangle decides in the end.
+SAMPLING_ERROR = 0.1
+
 
 def refine(
     mesh: MeshLike,
@@ -164,7 +167,7 @@ def refine(
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host, placed=size is not None))
     function = None
     if bound is not None and not bound.by_kernels:
-        function, bound = bound, sampled(bound, mesh)
+        function, bound = bound, sampled(bound, mesh, error=SAMPLING_ERROR)
     if wanted is not None and not wanted.by_kernels:
         wanted = sampled(wanted, mesh)
     settings = RunSettings(

@@ -26,7 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "guide" / "tutorial.md"
 IMAGES = ROOT / "docs" / "images" / "tutorial"  # the code draws into its working folder
 PAGES = {
-    PAGE.with_name(f"{name}.md"): IMAGES.with_name(name) for name in ("tutorial", "adaptive", "scikit-fem", "ocean")
+    PAGE.with_name(f"{name}.md"): IMAGES.with_name(name)
+    for name in ("tutorial", "sizes", "adaptive", "scikit-fem", "ocean")
 }
 COLOURS = 200
 

@@ -1,4 +1,4 @@
-"""Pages of the guide that are programs with scikit-fem: they run, print what they say, and draw their pictures."""
+"""Pages of the guide that are programs: they run, print what they say, and draw their pictures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ pytest.importorskip("PIL")
 
 from scripts.make.tutorial import PAGE, PAGES, run
 
-NEEDED = {"adaptive": (), "scikit-fem": (), "ocean": ("geopandas", "shapely", "pyproj", "scipy")}
+NEEDED: dict[str, tuple[str, ...]] = {
+    "sizes": (),
+    "adaptive": ("skfem",),
+    "scikit-fem": ("skfem",),
+    "ocean": ("skfem", "geopandas", "shapely", "pyproj", "scipy"),
+}
 
 
 def masked(text: str) -> str:
@@ -26,7 +31,7 @@ def test_every_program_is_tested() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NEEDED)
 def test_the_page_prints_and_draws_what_it_shows(name: str, tmp_path: Path) -> None:
-    for package in ("skfem", *NEEDED[name]):
+    for package in NEEDED[name]:
         pytest.importorskip(package)
     pytest.importorskip("matplotlib").use("agg")
     page = PAGE.with_name(f"{name}.md")

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Packed, constant, pack, record, scan, total
+from dmr.memory import Device, DeviceArray, Packed, constant, pack, record, scan, total
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.cells import Cells
 from dmr.refinement.state.records import POINT
-from dmr.sizing.source import DeviceSizes
+from dmr.sizing.source import SizeSource
 
 PROPOSAL = record("Proposal")
 MOST_PROPOSALS = constant("MOST_PROPOSALS", "placement/front.cu")
@@ -39,21 +39,21 @@ class Outline:
 class Front:
     """Places points in one domain."""
 
-    def __init__(self, outline: Outline, sizes: DeviceSizes, most: int) -> None:
+    def __init__(self, outline: Outline, sizes: SizeSource, device: Device, most: int) -> None:
         """Uploads the outline.
 
         Args:
-            outline: where the front starts; sizes: the wanted sizes; most: points to place at most.
+            outline: where the front starts; sizes: the wanted sizes; device: where it runs.
+            most: points to place at most.
         """
-        device = self._device = sizes.device
-        self._sizes, self._most = sizes, most
+        self._device, self._sizes, self._most = device, sizes.on(device), most
         n = self._outline = self._count = len(outline.points)
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
         low = outline.points.min(axis=0)
         self._cells, self._rivals = Cells(device, (low[0], low[1])), Cells(device, (low[0], low[1]))
-        sizes.evaluate(self._points, n, self._node_sizes)
+        self._sizes.evaluate(self._points, n, self._node_sizes)
         self._cells.clear(2 * n)
         self._add_nodes(0)
         self._fronts = outline.fronts
@@ -75,8 +75,8 @@ class Front:
             fresh, count = self._settled(*self._at_nodes(first))
             pending, waiting = self._joined(pending, waiting, fresh, count)
         self._waiting = waiting
-        placed = self._points[self._outline : self._count].download()
-        return placed.view(np.float64).reshape(-1, 2)
+        placed: Float = self._points[self._outline : self._count].download().view(np.float64).reshape(-1, 2)
+        return placed
 
     @property
     def _nodes(self) -> Packed:

@@ -99,7 +99,7 @@ def place(
     while True:
         new = _vertices(mesh, segments, division, device)
         outline, sizes_there = _outline(mesh, segments, division, everywhere, new, sizes, device)
-        front = Front(outline, sizes_there.on(device), most - len(new))
+        front = Front(outline, sizes_there, device, most - len(new))
         placed = front.run(may_go_on)
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))

@@ -7,38 +7,31 @@ from dataclasses import dataclass
 
 from dmr.memory import Device, DeviceArray, Number
 from dmr.sizing.functions import EqualSizes
+from dmr.sizing.segment_sizes import SmallestSizes
 from dmr.sizing.source import DeviceSizes, SizeSource
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Multiple(SizeSource):
     """The sizes of a source, times a factor."""
 
     source: SizeSource
     factor: float
 
-    def on(self, device: Device) -> DeviceSizes:
-        """Implements `SizeSource.on`: sizes are lowered in units of the factor."""
+    def limited(self, gradient: float) -> Multiple:
+        """Implements `SizeSource.limited`."""
+        return Multiple(self.source.limited(gradient / self.factor), self.factor)
+
+    def _upload(self, device: Device) -> DeviceSizes:
         steps = self.source.on(device).steps
 
         def lower(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
-            device.launch("scale_sizes", count, 1.0 / self.factor, sizes)
+            device.launch("scale_sizes", count, 1.0 / self.factor, sizes)  # sizes are lowered in units of the factor
             for step in steps:
                 step(points, count, sizes)
             device.launch("scale_sizes", count, self.factor, sizes)
 
-        return DeviceSizes(device, (lower,))
-
-
-@dataclass(frozen=True)
-class Smallest(SizeSource):
-    """The smallest of the sizes of several sources."""
-
-    sources: tuple[SizeSource, ...]
-
-    def on(self, device: Device) -> DeviceSizes:
-        """Implements `SizeSource.on`."""
-        return DeviceSizes(device, tuple(step for source in self.sources for step in source.on(device).steps))
+        return DeviceSizes((lower,))
 
 
 def multiple(source: SizeSource, factor: float) -> SizeSource:
@@ -53,7 +46,7 @@ def smallest(*sources: SizeSource | None) -> SizeSource | None:
     others = [source for source in given if source.number is None]
     if numbers:
         others.append(EqualSizes(min(numbers)))
-    return (others[0] if len(others) == 1 else Smallest(tuple(others))) if others else None
+    return (others[0] if len(others) == 1 else SmallestSizes(tuple(others))) if others else None
 
 
 TOO_LONG = 2.0  # an edge of this many sizes is split by refinement
