@@ -184,7 +184,7 @@ def _add_triangulate(commands: Any) -> None:
     _add_output(parser)
     _add_outline_options(parser)
     _add_extras(parser)
-    add_threads(parser)
+    add_device(parser)
     add_json(parser)
     _add_feature_options(parser)
     parser.suggest = _suggest_triangle

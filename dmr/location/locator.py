@@ -25,7 +25,7 @@ from dmr.mesh.coordinates import check_coordinates
 from dmr.mesh.quadratic import second_order
 from dmr.mesh.types import Float, Int, Mesh
 
-BLOCK = 2**20  # points located together
+BLOCK = 2**21  # points located together
 SORTED_FROM = 2**13  # points; fewer are located in the order in which they are given
 SORTED_LEVELS = constant("SORTED_LEVELS")  # of the curve along which points are sorted, two bits of a key each
 TOO_FEW_FOR_A_GPU = 2**16  # triangles and points together

@@ -13,7 +13,7 @@ from dmr.common.arguments import chosen, shortened
 from dmr.common.number_arrays import real_array
 from dmr.errors import DmrError, OptionError
 from dmr.mesh.names import REGIONS
-from dmr.mesh.quantities import QUANTITIES, measured
+from dmr.mesh.quantities import LARGEST_MIN_ANGLE, QUANTITIES, measured, quality_colours
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ def plot_mesh(mesh: Mesh, values: str | ArrayLike | None, ax: Axes | None, style
         on_vertices = not name and len(shown) == len(mesh.vertices)
         given = (triangulation, shown) if on_vertices else (triangulation,)
         colours = {"shading": "gouraud"} if on_vertices else {"facecolors": shown}
+        if name == "min_angle":  # the scale of `dmr.view`
+            scale = _import("matplotlib.colors").ListedColormap(quality_colours() / 255)
+            colours |= {"cmap": scale, "vmin": 0.0, "vmax": LARGEST_MIN_ANGLE}
         _add_colour_bar(ax, ax.tripcolor(*given, **{**colours, **style}), label=_TITLES.get(name, ""))
     if len(mesh.triangles) <= MOST_WITH_EDGES:
         ax.triplot(triangulation, color=INK, linewidth=0.3, zorder=2)

@@ -101,7 +101,7 @@ def refine(
         optimize: whether the points that were inserted are moved, and edges flipped, until the angles are better: True,
             or the most rounds (True: 8). Points on segments slide along them. No bound is violated that held before,
             and the smallest angle gets no smaller. A run that a time limit or the progress callback ended is not
-            optimised.
+            optimised; a time limit also ends the optimisation between two rounds, with a warning.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
         convex_hull: for a graph, mesh the whole convex hull, not only what segments enclose; holes stay holes.
@@ -111,9 +111,10 @@ def refine(
             graph of half as many vertices, if only angles up to 30 degrees are asked for), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core, and one
             for such a small mesh on "auto".
-        progress: called after each round with (round, bad triangles left, triangles). A tiny mesh is refined several
-            times; only the first run calls it. If it returns False, the run stops, with a valid mesh. The host then
-            drives the rounds, which takes longer.
+        progress: called after each round with (round, bad triangles left, triangles). If it has a method `begin`, that
+            is called before with the triangles of the mesh, and an estimate of those that the bounds on sizes need. A
+            tiny mesh is refined several times; only the first run calls it. If it returns False, the run stops, with a
+            valid mesh. The host then drives the rounds, which takes longer.
         profile: wait for the device at the end of each phase, so that `seconds` gives the time of each phase, and count
             how quality checks were distributed (`checks`). The host drives the rounds. Slower; the mesh is the same,
             except with a marking that races.

@@ -150,6 +150,13 @@ def test_misspelt_commands_and_options_are_recognised(words, text, capsys):
     assert text in fails(capsys, 2, *words.split())
 
 
+def test_python_suggests_names_of_the_package():
+    done = subprocess.run(
+        [sys.executable, "-c", "import dmr; dmr.refin"], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert "Did you mean: 'refine'?" in done.stderr
+
+
 # ---- Completion ----------------------------------------------------------------------------------------------------
 
 
