@@ -35,9 +35,9 @@ NONE = 2**31 - 1
 class Locator:
     """The triangles of a mesh, ready for searches. Any number of threads may use it at the same time.
 
-    Building takes about 0.1 s per million triangles on two cores. The search structure needs 100 bytes per triangle on
-    the device, however graded the mesh is. A search takes logarithmic time, but longer among long slanted slivers,
-    whose bounding boxes overlap.
+    Building takes about 0.3 s per million triangles on two cores, and 0.04 s on a GPU. The search structure needs 100
+    bytes per triangle on the device, however graded the mesh is. A search takes logarithmic time, but longer among
+    long slanted slivers, whose bounding boxes overlap.
 
     Args:
         mesh: any mesh: it may have holes and several components, and need be neither convex nor Delaunay. Triangles

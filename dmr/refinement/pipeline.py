@@ -96,7 +96,7 @@ def refine(
         optimize: whether the points that were inserted are moved, and edges flipped, until the angles are better: True,
             or the most rounds (True: 8). Points on segments slide along them. No bound is violated that held before,
             and the smallest angle gets no smaller. A run that a time limit or the progress callback ended is not
-            optimised.
+            optimised; a time limit also ends the optimisation between two rounds, with a warning.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
         convex_hull: for a graph, mesh the whole convex hull, not only what segments enclose; holes stay holes.

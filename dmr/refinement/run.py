@@ -129,6 +129,11 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
                 rounds=options.optimize,
                 is_over=lambda: settings.time_limit.over,
             )
+        if settings.time_limit.over:
+            statistics.warn(
+                f"the limit of {options.max_seconds:g} s passed during the optimisation: another run may make "
+                "another mesh"
+            )
     with clock.phase("download"):
         refined = state.to_mesh(mesh)
     return statistics.refinement(refined, options, state, work.quality.counted(), clock, ending, smoothing)
