@@ -31,9 +31,9 @@ KERNEL_STRUCT(Smoothing) {
     float64 reach;         // of the search, in distances to the neighbours
 };
 
-// Vertices from `first` on may move, unless they are input vertices on a segment, or lie on a segment that starts at an
-// acute corner: those were placed on shells around it.
-KERNEL(find_mobility, Mesh mesh, int64 first, uint8 *mobility) {
+// Vertices may move, unless they are input vertices (with `keeps_input`, or on a segment), or lie on a segment that
+// starts at an acute corner: those were placed on shells around it.
+KERNEL(find_mobility, Mesh mesh, int32 keeps_input, uint8 *mobility) {
     for (const Index v : launch) {
         const int32 origin = mesh.vertex_origin[v];
         Mobility found = FREE;
@@ -41,7 +41,7 @@ KERNEL(find_mobility, Mesh mesh, int64 first, uint8 *mobility) {
             const Subsegment s = mesh.input_segments[origin];
             found = mesh.acute[s.from] || mesh.acute[s.to] ? FIXED : SLIDING;
         }
-        mobility[v] = v < first ? FIXED : found;
+        mobility[v] = keeps_input && origin == INPUT_VERTEX ? FIXED : found;
     }
 }
 
