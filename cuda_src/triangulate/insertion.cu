@@ -29,6 +29,7 @@ KERNEL(grow_points, Plane plane, Cavities cavities, const int32 *order, Count ta
         prefetch_search(plane, i, launch.stop(), candidate);
         roots[i] = candidate(i);
         cavities.won[i] = 0;
+        cavities.extents[i] = {0, 0, 0};
         cavities.outcomes[i] = enter_point<FILTERED>(plane, cavities, i, uint32(epoch));
     }
 }
