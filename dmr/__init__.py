@@ -15,7 +15,7 @@ from dmr.common.lazy import lazy_names
 from dmr.common.moved import keep_old_names
 
 if TYPE_CHECKING:
-    from dmr import domains, errors, io, memory
+    from dmr import domains, errors, io, memory, sizing
     from dmr.domains.generation import generate
     from dmr.errors import DmrError
     from dmr.io import read, write
@@ -68,7 +68,7 @@ _HOMES = {
 }
 
 # Modules whose contents are also public, imported on first use like the names above.
-_MODULES = ("domains", "errors", "io", "memory")
+_MODULES = ("domains", "errors", "io", "memory", "sizing")
 
 # Without logging set up, a program sees no messages of dmr; its own handlers receive all of them.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -102,6 +102,7 @@ __all__ = [
     "read",
     "refine",
     "second_order",
+    "sizing",
     "triangulate",
     "validate",
     "view",

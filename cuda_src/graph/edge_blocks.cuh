@@ -3,7 +3,11 @@
 
 #include "graph/csr.cuh"
 
-constexpr Index EDGE_BLOCK = 64; // edges per index
+// Edges per index. On a GPU neighbouring threads should read neighbouring edges, and each thread searches for its first
+// node; a CPU thread has many blocks.
+constexpr Index GPU_EDGE_BLOCK = 4;
+constexpr Index CPU_EDGE_BLOCK = 64;
+constexpr Index EDGE_BLOCK = ONE_MEMBER ? CPU_EDGE_BLOCK : GPU_EDGE_BLOCK;
 
 // Calls visit(node, begin, end) for the nodes that the edges of a block leave; these are the node's edges in the block.
 template <class Visit> INLINE void for_rows_of_block(const Csr &graph, Index edge_block, Visit visit) {

@@ -3,6 +3,7 @@
 // Directed edges are stored by their start vertex (CSR: first[v] up to first[v + 1]); the triangle across edge u -> v
 // is the one that has v -> u. The order within a vertex's bucket depends on thread timing; the results do not.
 #include "geometry/predicates.cuh"
+#include "mesh/split_states.cuh"
 #include "mesh/triangles.cuh"
 
 // A place for the least index at which an error was found has 2^31 - 1 if there was none (NONE in
@@ -221,4 +222,10 @@ KERNEL(attach_boundary, const int32 *offsets, int32 named, Triangle *triangles, 
                 triangles[t].link[k] = ~next++;
             }
     }
+}
+
+// The first split states of the subsegments, of which those on the boundary are kept.
+KERNEL(keep_boundary, const Subsegment *subsegments, int32 *split_states) {
+    for (const Index s : launch)
+        split_states[s] = subsegments[s].right == NOTHING ? int32(KEPT) : int32(NO_REQUEST);
 }

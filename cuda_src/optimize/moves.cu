@@ -114,13 +114,13 @@ struct MovingStar {
     Point ring[MOST_NEIGHBOURS + 1];
     float64 sides[MOST_NEIGHBOURS]; // squared lengths of the edges from ring[i] to ring[i + 1]
     int count;
-    uint32 subsegments;   // bit i: the edge from ring[i] to ring[i + 1] is a subsegment
-    float64 lens;         // see Limits
-    float64 doubled_area; // the least bounds of the star's triangles
+    uint32 opposite, first, last; // bit i: this edge of triangle i, seen from the center, is a subsegment
+    float64 lens;                 // see Limits
+    float64 doubled_area;         // the least bounds of the star's triangles
     float64 squared_edge;
 
     METHOD MovingStar(const Mesh &mesh, const Limits &limits, const Smoothing &smoothing, const Star &star)
-        : count(star.count), subsegments(0), lens(limits.lens), doubled_area(limits.doubled_area),
+        : count(star.count), opposite(0), first(0), last(0), lens(limits.lens), doubled_area(limits.doubled_area),
           squared_edge(limits.squared_edge) {
         const float64 stricter = 1.0 - 0x1p-40; // as in quality_check.cuh
         for (int i = 0; i <= count; ++i)
@@ -129,7 +129,10 @@ struct MovingStar {
             sides[i] = squared_length(ring[i], ring[i + 1]);
             const int32 t = star.triangle[i];
             const Triangle &one = mesh.triangles[t];
-            subsegments |= uint32(one.link[edge_that_starts_at(one, star.ring[i])] < 0) << i;
+            const int k = edge_that_starts_at(one, star.ring[i]);
+            opposite |= uint32(one.link[k] < 0) << i;
+            first |= uint32(one.link[previous_corner(k)] < 0) << i;
+            last |= uint32(one.link[next_corner(k)] < 0) << i;
             const float64 own = mesh.area_bounds == nullptr ? 0.0 : 2.0 * stricter * mesh.area_bounds[mesh.ancestor[t]];
             if (own > 0.0 && own < doubled_area)
                 doubled_area = own;
@@ -151,11 +154,18 @@ struct MovingStar {
             const SmallestAngle angle = smallest_angle(to_a, sides[i], to_b, cross);
             const bool valid = cross > ORIENT_BOUND * (magnitude(left) + magnitude(right)) &&
                                angle.dot <= steepest * cross && cross * (1.0 + 0x1p-40) <= doubled_area &&
-                               angle.longest <= squared_edge && !(subsegments >> i & 1 && encroaches(a, b, p, lens));
+                               angle.longest <= squared_edge && !encroached(i, p);
             sum = valid ? sum + angle.cotangent() : most;
             to_a = to_b;
         }
         return sum;
+    }
+
+    // Whether a corner of triangle i encroaches on a subsegment that is the edge opposite, with the center at p.
+    METHOD bool encroached(int i, Point p) const {
+        const Point a = ring[i], b = ring[i + 1];
+        return (opposite >> i & 1 && encroaches(a, b, p, lens)) || (first >> i & 1 && encroaches(p, a, b, lens)) ||
+               (last >> i & 1 && encroaches(b, p, a, lens));
     }
 
     // The mean of the apexes of the equilateral triangles on the edges of the ring.

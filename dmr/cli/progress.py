@@ -2,18 +2,75 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console as RichConsole
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from dmr.refinement.options import Progress
+
+class Forecast:
+    """Estimates which fraction of a refinement is done.
+
+    Most of the fraction are points: those inserted over those expected. While most triangles are bad, the bounds on
+    sizes tell how many are expected; later, each bad triangle needs from one to four points (measured). The rest are
+    rounds that insert few points: the first ones, in which a coarse mesh grows exponentially, and the last ones, in
+    which the bad triangles decrease exponentially.
+    """
+
+    GROWTH, DECREASE = 0.15, 0.2  # shares of the first and the last rounds
+
+    def __init__(self) -> None:
+        self._first = self._expected = 0.0
+        self._most_bad = 1
+        self._done = 0.0
+
+    def begin(self, triangles: int, expected: float) -> None:
+        """Sets the triangles at the start, and those that the bounds on sizes need."""
+        self._first, self._expected = float(triangles), expected
+
+    def fraction(self, bad: int, triangles: int) -> float:
+        """The fraction after a round, which never decreases; bad triangles left, and all triangles."""
+        self._most_bad = max(self._most_bad, bad)
+        share = bad / max(triangles, 1)
+        by_shape = bad * (1.2 + 2.7 * share)
+        weight = min(1.0, 2.0 * share)  # of the bounds on sizes
+        left = weight * max(self._expected - triangles, by_shape) + (1.0 - weight) * by_shape
+        inserted = max(triangles - self._first, 0.0)
+        points = inserted / (inserted + left) if inserted + left > 0 else 0.0
+        last = 1.0 - math.log1p(bad) / math.log1p(self._most_bad)
+        grows = self._expected > 4.0 * self._first > 0.0
+        first = math.log(max(triangles / self._first, 1.0)) / math.log(self._expected / self._first) if grows else 0.0
+        share_of_first = self.GROWTH if grows else 0.0
+        done = share_of_first * min(first, 1.0) + self.DECREASE * last
+        done += (1.0 - share_of_first - self.DECREASE) * points
+        self._done = max(self._done, min(done, 1.0))
+        return self._done
+
+
+class Report:
+    """The callback of `dmr.refine` that moves the bar."""
+
+    def __init__(self, progress: RichProgress, title: str) -> None:
+        self._progress = progress
+        self._task = progress.add_task(title, total=1.0, state="")
+        self._forecast = Forecast()
+
+    def begin(self, triangles: int, expected: float) -> None:
+        """Is called before the first round."""
+        self._forecast.begin(triangles, expected)
+
+    def __call__(self, round: int, bad: int, triangles: int) -> bool:
+        """Is called after each round."""
+        state = f"round {round}: {bad:,} bad of {triangles:,}"
+        self._progress.update(self._task, completed=self._forecast.fraction(bad, triangles), state=state)
+        return True
 
 
 @contextmanager
-def bar(title: str) -> Iterator[tuple[Progress, RichConsole]]:
+def bar(title: str) -> Iterator[tuple[Report, RichConsole]]:
     """Shows a bar on stderr until the work is done; gives the callback for each round and rich's console."""
     live = RichConsole(stderr=True)
     columns = (
@@ -21,18 +78,8 @@ def bar(title: str) -> Iterator[tuple[Progress, RichConsole]]:
         BarColumn(),
         TextColumn("{task.fields[state]}"),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
     )
     with RichProgress(*columns, console=live, transient=True) as progress:
-        task = progress.add_task(title, total=1.0, state="")
-        done, most = 0.0, 1
-
-        def report(round: int, bad: int, triangles: int) -> bool:
-            # Time grows with the number of bad triangles removed; the many last rounds are short.
-            nonlocal done, most
-            most = max(most, bad)
-            done = max(done, 1 - bad / most)
-            state = f"round {round}: {bad:,} bad of {triangles:,}"
-            progress.update(task, completed=done, state=state)
-            return True
-
-        yield report, live
+        yield Report(progress, title), live

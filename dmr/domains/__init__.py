@@ -6,7 +6,7 @@ fine = dmr.refine(plate, min_angle=30, max_area=0.01)
     rings       checks of closed outlines and open chains
     interior    exact point-in-polygon test; a point strictly inside, far from the boundary
     shapes      polygon, rectangle, circle, regular_polygon, polyline
-    composing   merge, with_regions, with_holes, with_names
+    composing   merge, with_regions, with_holes, with_markers, with_names
     faces       the faces that segments enclose, by a triangulation
     coverage    several polygons at once: neighbours that share borders, islands in lakes, gaps
     features    GeoJSON features: geometries, and properties that give regions, sizes and markers
@@ -18,7 +18,7 @@ Coordinates are never changed unless a projection is requested: each vertex of a
 were given. The builders need only numpy; `polygons` and the readers of features also use our own triangulation.
 """
 
-from dmr.domains.composing import merge, with_holes, with_names, with_regions
+from dmr.domains.composing import merge, with_holes, with_markers, with_names, with_regions
 from dmr.domains.coverage import polygons
 from dmr.domains.geojson import from_geojson, from_shapely
 from dmr.domains.gis_files import from_file
@@ -39,6 +39,7 @@ __all__ = [
     "rectangle",
     "regular_polygon",
     "with_holes",
+    "with_markers",
     "with_names",
     "with_regions",
 ]

@@ -1,21 +1,22 @@
-"""Merges graphs, and adds the points that define holes and regions."""
+"""Merges graphs, and adds holes, regions, markers and names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import listed, shortened
+from dmr.common.arguments import listed, shortened, whole_option
 from dmr.common.number_arrays import real_array
+from dmr.common.text import counted
 from dmr.domains.rings import checked_points
-from dmr.errors import InvalidMeshError
+from dmr.errors import InvalidMeshError, WrongTypeError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.names import MARKERS, REGIONS, checked_names, merged_names
-from dmr.mesh.types import Float, Int, Pslg
+from dmr.mesh.types import Float, Int, Pslg, whole_table
 
 
 def merge(*parts: Pslg) -> Pslg:
@@ -32,10 +33,15 @@ def merge(*parts: Pslg) -> Pslg:
         InvalidMeshError: there are no graphs, they have different numbers of vertex attributes, or they give different
             names to a region or marker.
     """
-    if not parts:
-        raise InvalidMeshError("there is nothing to merge")
     for part in parts:
         check_kind(part, Pslg, name="a part")
+    return merged(parts)
+
+
+def merged(parts: Sequence[Pslg], first: int = 0) -> Pslg:
+    """Merges as `merge` does, but the segment markers of the parts from number `first` on come before the others'."""
+    if not parts:
+        raise InvalidMeshError("there is nothing to merge")
     counts = [len(part.vertices) for part in parts]
     offsets = np.cumsum([0, *counts[:-1]])
     vertices = np.concatenate([part.vertices for part in parts])
@@ -44,18 +50,20 @@ def merge(*parts: Pslg) -> Pslg:
         np.zeros(n, np.int32) if p.vertex_markers is None else p.vertex_markers
         for p, n in zip(parts, counts, strict=True)
     ]
-    first, stands_for = _distinct_rows(vertices)
+    distinct, stands_for = _distinct_rows(vertices)
     ends = np.concatenate([part.segments + at for part, at in zip(parts, offsets, strict=True)])
     ends = stands_for[ends].astype(np.int32)
     kept, same = _distinct_rows(np.sort(ends, axis=1))
+    before = sum(len(part.segments) for part in parts[:first])
+    said = np.concatenate([_said(part) for part in parts])
     return Pslg(
-        vertices[first],
+        vertices[distinct],
         ends[kept],
         holes=np.concatenate([part.holes for part in parts]),
         regions=np.concatenate([part.regions for part in parts]),
-        segment_markers=_first_said(np.concatenate([_said(part) for part in parts]), same, len(kept)),
-        vertex_markers=_first_said(np.concatenate(markers), stands_for, len(first)) if marked else None,
-        vertex_attributes=_attributes(parts)[first],
+        segment_markers=_first_said(np.roll(said, -before), np.roll(same, -before), len(kept)),
+        vertex_markers=_first_said(np.concatenate(markers), stands_for, len(distinct)) if marked else None,
+        vertex_attributes=_attributes(parts)[distinct],
         names=merged_names(part.names for part in parts),
     )
 
@@ -89,6 +97,38 @@ def with_regions(pslg: Pslg, regions: Iterable[ArrayLike]) -> Pslg:
     check_kind(pslg, Pslg, name="pslg")
     rows = [_region(entry, k) for k, entry in enumerate(listed("regions", regions))]
     return replace(pslg, regions=np.concatenate((pslg.regions, np.array(rows).reshape(-1, 4))))
+
+
+def with_markers(pslg: Pslg, markers: Mapping[int, Callable[[Float], ArrayLike] | ArrayLike]) -> Pslg:
+    """The graph with markers on segments that satisfy conditions.
+
+        tank = dmr.domains.with_markers(tank, {1: lambda middle: middle[:, 1] == 0, 2: lambda middle: middle[:, 1] > 1})
+
+    Args:
+        pslg: the graph.
+        markers: a condition for each marker: a function of the (s, 2) midpoints of the segments that returns (s,) truth
+            values, or these values. Where several hold, the last one counts; where none does, markers stay.
+
+    Raises:
+        InvalidMeshError: a condition holds for no segment, or does not give one truth value for each; names the marker.
+    """
+    check_kind(pslg, Pslg, name="pslg")
+    if not isinstance(markers, Mapping):
+        raise WrongTypeError(f"markers must be a dictionary from markers to conditions, not {shortened(markers)}")
+    assert pslg.segment_markers is not None
+    found = pslg.segment_markers.astype(np.int64)
+    middle = (pslg.vertices[pslg.segments] / 2).sum(axis=1)  # halved first: sums could overflow
+    for marker, condition in markers.items():
+        holds = np.asarray(condition(middle) if callable(condition) else condition)
+        if holds.shape != found.shape or holds.dtype != bool:
+            raise InvalidMeshError(
+                f"the condition of marker {shortened(marker)} must give {counted(len(found), 'truth value')}, one for "
+                f"each segment, not {holds.dtype} of shape {holds.shape}"
+            )
+        if not holds.any():
+            raise InvalidMeshError(f"no segment satisfies the condition of marker {shortened(marker)}")
+        found[holds] = whole_option("a marker", marker)
+    return replace(pslg, segment_markers=whole_table(found, (None,), "markers"))
 
 
 def with_names(
@@ -157,7 +197,7 @@ def _first_said(markers: Int, group: NDArray[np.intp], count: int) -> Int:
     return found
 
 
-def _attributes(parts: tuple[Pslg, ...]) -> Float:
+def _attributes(parts: Sequence[Pslg]) -> Float:
     tables = [np.empty((len(p.vertices), 0)) if p.vertex_attributes is None else p.vertex_attributes for p in parts]
     widths = sorted({table.shape[1] for table in tables if len(table)} - {0})
     if len(widths) > 1:

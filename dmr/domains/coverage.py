@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import listed, real_option, shortened, whole_option
-from dmr.domains.composing import merge, with_holes, with_regions
+from dmr.domains.composing import merged, with_holes, with_regions
 from dmr.domains.faces import enclosed_faces
 from dmr.domains.interior import INSIDE, side_of_rings
 from dmr.domains.rings import checked_ring
@@ -128,14 +128,14 @@ def checked_part(outline: ArrayLike, holes: Sequence[ArrayLike], where: str) -> 
 
 
 def cover(patches: Sequence[Patch], others: Sequence[Pslg] = ()) -> Pslg:
-    """The union of the patches, merged with other graphs (lines, free points).
+    """The union of the patches, merged with other graphs (lines, free points), whose markers come before the patches'.
 
     Without patches, the other graphs are only merged: no information about enclosed faces exists.
 
     Raises:
         InvalidMeshError: there are neither patches nor graphs.
     """
-    graph = merge(*(patch.graph() for patch in patches), *others)
+    graph = merged([*(patch.graph() for patch in patches), *others], first=len(patches))
     if not patches:
         return graph
     faces = enclosed_faces(graph)

@@ -121,7 +121,8 @@ def domain_of_features(
     if options.project is not None:
         if system is None:
             raise InvalidMeshError(
-                "it names no coordinate reference system to project from (a .shp has it in a .prj beside it)"
+                "it names no coordinate reference system to project from (a .shp has it in a .prj beside it; "
+                "from_shapely takes crs=)"
             )
         projection = Projection(system, options.project)
     content = _Content(options, projection)

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dmr.common.arguments import shortened
 from dmr.common.files.compressed import read_unpacked
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, kind_of, list_in
 from dmr.domains.projecting import LONGITUDE_LATITUDE
-from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, file_error
+from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, WrongTypeError, file_error
 from dmr.mesh.arguments import file_path
 from dmr.mesh.types import Pslg
 
@@ -46,7 +47,7 @@ def from_geojson(
         area: the property with the maximum area of its triangles, in the units of the result; <= 0 for none.
         marker: the property with the marker of the segments of its polygons and lines, and of its points: a number,
             or a text; then the markers are numbered from 2 on, and named. A border that features share takes the
-            first nonzero marker.
+            first nonzero marker; those of lines come before those of polygons.
         project: the coordinate reference system to project the coordinates to, such as "EPSG:3857", by pyproj. They
             are longitude and latitude, unless a member "crs" of the object names another system.
         on_conflict: "resolve" omits rings that enclose nothing (fewer than three distinct corners, all corners
@@ -71,27 +72,46 @@ def from_geojson(
         raise FileContentError(f"holds no domain: {error}", path) from error
 
 
-def from_shapely(geometry: Any, *, on_conflict: str = "resolve") -> Pslg:
+def from_shapely(
+    geometry: Any,
+    *,
+    attribute: str | None = None,
+    area: str | None = None,
+    marker: str | None = None,
+    crs: str | None = None,
+    project: str | None = None,
+    on_conflict: str = "resolve",
+) -> Pslg:
     """Converts a geometry of shapely to a domain, in the same way as `from_geojson`.
 
     Args:
         geometry: a Polygon, MultiPolygon, LineString, Point, GeometryCollection, ... of shapely; any other object
             with a `__geo_interface__` (tables of geopandas, features of fiona); a list of such objects; or well-known
             text, which requires shapely.
+        attribute, area, marker: properties of features, such as the columns of a table of geopandas, as for
+            `from_geojson`.
+        crs: the coordinate reference system of the coordinates, such as "OGC:CRS84" for longitudes and latitudes; by
+            default that of the geometry, if it knows it, as a table of geopandas may.
+        project: the coordinate reference system to project to, by pyproj.
         on_conflict: as for `from_geojson`.
 
     Raises:
-        DmrError: the geometry is well-known text, and shapely is missing.
-        OptionError: the argument is not a geometry.
-        InvalidMeshError: the geometry is invalid; the message names part, ring and vertex.
+        DmrError: the geometry is well-known text, and shapely is missing; or pyproj is.
+        OptionError: the argument is not a geometry, or a coordinate reference system is unknown.
+        InvalidMeshError: the geometry is invalid, or has no system to project from; the message names part, ring and
+            vertex.
     """
-    options = FeatureOptions(on_conflict=on_conflict)
+    options = FeatureOptions(attribute=attribute, area=area, marker=marker, project=project, on_conflict=on_conflict)
+    if not (crs is None or isinstance(crs, str)):
+        raise WrongTypeError(f"crs must be the name of a coordinate reference system, not {shortened(crs)}")
+    known = getattr(geometry, "crs", None)
+    system = str(known) if crs is None and known is not None else crs
     if isinstance(geometry, str):
         geometry = _parsed_text(geometry)
     if isinstance(geometry, list | tuple):
         features = [_as_feature(_interface(each)) for each in geometry]
-        return _domain({"type": "FeatureCollection", "features": features}, options, None)
-    return _domain(_interface(geometry), options, None)
+        return _domain({"type": "FeatureCollection", "features": features}, options, system)
+    return _domain(_interface(geometry), options, system)
 
 
 def _interface(geometry: Any) -> Geometry:

@@ -50,13 +50,13 @@ class BoxTree:
 
     Attributes:
         argument: the tree as an argument of kernels.
-        flat: (k,) int32, 1 for items without area.
+        flat: (k,) int32, 1 for items without area; order: (k,) int32, the items in the order of the tree's leaves.
     """
 
     def __init__(self, points: DeviceArray, corners: Int, frame: Frame, *, edges: bool = False) -> None:
         device, count = points.device, len(corners)
         given = device.array(corners.reshape(-1))
-        order = _along_curve(device, points, given, count, frame)
+        self.order = order = _along_curve(device, points, given, count, frame)
         items = device.empty(3 * count, POINT)
         self.flat = device.empty(count, np.int32)
         device.launch("collect_items", count, points, given, order, items, self.flat)

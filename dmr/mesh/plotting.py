@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dmr.common.arguments import chosen, shortened
 from dmr.common.number_arrays import real_array
 from dmr.errors import DmrError, OptionError
-from dmr.mesh.quantities import QUANTITIES, measured
+from dmr.mesh.names import REGIONS
+from dmr.mesh.quantities import LARGEST_MIN_ANGLE, QUANTITIES, measured, quality_colours
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ INK, FACE = "#1b2430", "#dbe6f0"
 MOST_WITH_EDGES = 20_000  # triangles; the edges of more would blacken the picture
 MOST_DOTS = 2_000
 
-_TITLES = {"min_angle": "smallest angle (degrees)", "area": "area", "region": "region"}
+_TITLES = {"min_angle": "smallest angle (degrees)", "area": "area"}
 
 
 def triangulation_of(mesh: Mesh) -> Triangulation:
@@ -44,20 +46,21 @@ def plot_mesh(mesh: Mesh, values: str | ArrayLike | None, ax: Axes | None, style
     shown = measured(mesh, name) if name else None if values is None else _numbers(mesh, values)
     triangulation = triangulation_of(mesh)
     ax = _axes(ax)
-    few = len(mesh.triangles) <= MOST_WITH_EDGES
-    thin = {"color": INK, "linewidth": 0.3, "zorder": 2}
     if shown is None:
         colours = {"cmap": _import("matplotlib.colors").ListedColormap([FACE]), **style}
         ax.tripcolor(triangulation, np.zeros(len(mesh.vertices)), **colours)
+    elif name == "region":
+        _paint_regions(shown, mesh.names[REGIONS], triangulation, ax, style)
     else:
         on_vertices = not name and len(shown) == len(mesh.vertices)
         given = (triangulation, shown) if on_vertices else (triangulation,)
         colours = {"shading": "gouraud"} if on_vertices else {"facecolors": shown}
-        painted = ax.tripcolor(*given, **{**colours, **style})
-        beside = ax.inset_axes((1.03, 0.0, 0.03, 1.0))  # as high as the drawing, unlike a colour bar beside the axes
-        ax.figure.colorbar(painted, cax=beside, label=_TITLES.get(name, ""), ticks=_region_ticks(name, shown))
-    if few:
-        ax.triplot(triangulation, **thin)
+        if name == "min_angle":  # the scale of `dmr.view`
+            scale = _import("matplotlib.colors").ListedColormap(quality_colours() / 255)
+            colours |= {"cmap": scale, "vmin": 0.0, "vmax": LARGEST_MIN_ANGLE}
+        _add_colour_bar(ax, ax.tripcolor(*given, **{**colours, **style}), label=_TITLES.get(name, ""))
+    if len(mesh.triangles) <= MOST_WITH_EDGES:
+        ax.triplot(triangulation, color=INK, linewidth=0.3, zorder=2)
     _draw_lines(ax, mesh.vertices, np.concatenate([mesh.boundary, mesh.segments]))
     return ax
 
@@ -91,10 +94,22 @@ def _numbers(mesh: Mesh, values: ArrayLike) -> Float:
     return array
 
 
-def _region_ticks(name: str, shown: Float) -> NDArray[Any] | None:
-    """Returns the regions that occur, if they are shown and few, else None."""
-    present = np.unique(shown) if name == "region" else np.empty(0)
-    return present if 0 < len(present) <= 16 else None
+def _paint_regions(
+    regions: Float, names: Mapping[int, str], triangulation: Triangulation, ax: Axes, style: dict[str, Any]
+) -> None:
+    """Gives each region a colour, and the colour bar the names or numbers of the regions."""
+    present, place = np.unique(regions, return_inverse=True)
+    count = len(present)
+    colours = _import("matplotlib").colormaps.get_cmap(style.get("cmap", "Set3")).resampled(count)
+    limits = _import("matplotlib.colors").BoundaryNorm(np.arange(count + 1) - 0.5, count)
+    painted = ax.tripcolor(triangulation, facecolors=place, **{**style, "cmap": colours, "norm": limits})
+    bar = _add_colour_bar(ax, painted, ticks=range(count))
+    bar.set_ticklabels([names.get(value, f"{value:g}") for value in present.tolist()])
+
+
+def _add_colour_bar(ax: Axes, painted: Any, **style: Any) -> Any:
+    beside = ax.inset_axes((1.03, 0.0, 0.03, 1.0))  # as high as the drawing, unlike a colour bar beside the axes
+    return ax.figure.colorbar(painted, cax=beside, **style)
 
 
 def _draw_lines(ax: Axes, vertices: Float, edges: Int) -> None:

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.errors import OptionError
 from dmr.mesh.statistics import min_angles, triangle_areas
 from dmr.mesh.types import Float, Mesh
 
 QUANTITIES = ("min_angle", "area", "region")
+
+LARGEST_MIN_ANGLE = 60.0  # degrees, of an equilateral triangle
+
+# Colours of smallest angles in degrees: good triangles are pale, those below the default bound, 30, stand out, and
+# worse ones are darker, also in greyscale and for colour-blind readers.
+_QUALITY: dict[float, tuple[int, int, int]] = {
+    0: (110, 16, 40), 10: (176, 36, 48), 20: (229, 106, 60), 29.9: (247, 190, 120), 30: (232, 234, 230),
+    33: (226, 234, 237), 45: (208, 225, 236), 60: (178, 206, 226),
+}  # fmt: skip
+
+
+def quality_colours() -> NDArray[np.uint8]:
+    """(256, 3): the colours of smallest angles from 0 to 60 degrees."""
+    degrees = np.linspace(0.0, LARGEST_MIN_ANGLE, 256)
+    channels = np.array(list(_QUALITY.values()), float).T
+    colours = np.stack([np.interp(degrees, list(_QUALITY), each) for each in channels], axis=1)
+    return np.asarray(np.rint(colours), np.uint8)
 
 
 def measured(mesh: Mesh, quantity: str) -> Float:

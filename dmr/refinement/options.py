@@ -58,7 +58,7 @@ def optimization_rounds(value: bool | int, name: str = "optimize") -> int:
         return USUAL_ROUNDS if value else 0
     rounds = whole_option(name, value, "True, False or a number of rounds")
     if rounds < 0:
-        raise OptionError(f"{name} must be True, False or a number of rounds, not {rounds}")
+        raise OptionError(f"{option(name)} must be True, False or a number of rounds, not {rounds}")
     return rounds
 
 

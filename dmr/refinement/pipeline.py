@@ -25,6 +25,9 @@ from dmr.triangulation.meshing import triangulate_noting
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
 
+# Of a function of sizes that is sampled ahead; what it returns for each triangle decides in the end.
+SAMPLING_ERROR = 0.1
+
 
 def refine(
     mesh: MeshLike,
@@ -103,9 +106,10 @@ def refine(
             graph of half as many vertices, if only angles up to 30 degrees are asked for), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core, and one
             for such a small mesh on "auto".
-        progress: called after each round with (round, bad triangles left, triangles). A tiny mesh is refined several
-            times; only the first run calls it. If it returns False, the run stops, with a valid mesh. The host then
-            drives the rounds, which takes longer.
+        progress: called after each round with (round, bad triangles left, triangles). If it has a method `begin`, that
+            is called before with the triangles of the mesh, and an estimate of those that the bounds on sizes need. A
+            tiny mesh is refined several times; only the first run calls it. If it returns False, the run stops, with a
+            valid mesh. The host then drives the rounds, which takes longer.
         profile: wait for the device at the end of each phase, so that `seconds` gives the time of each phase, and count
             how quality checks were distributed (`checks`). The host drives the rounds. Slower; the mesh is the same,
             except with a marking that races.
@@ -157,7 +161,7 @@ def refine(
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
     function = None
     if bound is not None and not bound.by_kernels:
-        function, bound = bound, sampled(bound, mesh)
+        function, bound = bound, sampled(bound, mesh, error=SAMPLING_ERROR)
     settings = RunSettings(
         options=options, max_edge=bound, function=function, time_limit=time_limit, progress=progress, profile=profile
     )

@@ -35,7 +35,7 @@ from dmr.refinement.rounds.host_rounds import is_round_left
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.rounds.work import Work
 from dmr.refinement.setup.admission import admit
-from dmr.refinement.setup.demand import default_budget, expected_triangles
+from dmr.refinement.setup.demand import default_budget, estimated_triangles, expected_triangles
 from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.thresholds import Thresholds, thresholds
 from dmr.refinement.stages import Stages
@@ -101,6 +101,9 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
         _make_delaunay(work, strict=options.strict)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
+    begin = getattr(settings.progress, "begin", None)
+    if begin is not None:
+        begin(len(mesh.triangles), estimated_triangles(mesh, options, settings.max_edge))
     ending = _run_stages(work, settings)
     # A triangle processed on the host must first be copied there.
     statistics.host_processed = device.moved[TRIANGLE] - records_moved

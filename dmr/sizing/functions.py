@@ -15,23 +15,27 @@ from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.memory import Device, DeviceArray, Number
 from dmr.mesh.types import Float
-from dmr.sizing.source import DeviceSizes, SizeSource, numbers, place_text
+from dmr.sizing.source import DeviceSizes, SizeSource, checked_gradient, numbers, place_text
 
 Size = Callable[[Float], ArrayLike]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EqualSizes(SizeSource):
     """The same size everywhere."""
 
     number: float
 
-    def on(self, device: Device) -> DeviceSizes:
-        """Implements `SizeSource.on`; there is nothing to upload."""
-        return DeviceSizes(device, (lambda _, count, sizes: device.launch("lower_to", count, self.number, sizes),))
+    def _upload(self, device: Device) -> DeviceSizes:
+        return DeviceSizes((lambda points, count, sizes: points.device.launch("lower_to", count, self.number, sizes),))
+
+    def limited(self, gradient: float) -> EqualSizes:
+        """Implements `SizeSource.limited`: equal sizes do not grow."""
+        checked_gradient(gradient)
+        return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FunctionSizes(SizeSource):
     """The sizes that a function of the user returns. The host calls it, once per evaluation.
 
@@ -41,19 +45,29 @@ class FunctionSizes(SizeSource):
 
     function: Size
     name: str
-    by_kernels = False
 
-    def on(self, device: Device) -> DeviceSizes:
-        """Implements `SizeSource.on`; there is nothing to upload."""
+    @property
+    def by_kernels(self) -> bool:
+        """False: the host calls the function."""
+        return False
 
+    def limited(self, gradient: float) -> SizeSource:
+        """Implements `SizeSource.limited`, for no function.
+
+        Raises:
+            OptionError: only samples of it can be limited.
+        """
+        raise OptionError("the gradient of a function cannot be limited: limit dmr.sizing.sampled(function, domain)")
+
+    def _upload(self, device: Device) -> DeviceSizes:
         def call(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
             assert isinstance(count, int)  # the host calls the function, so it knows the number
             places = points[:count].download().view(np.float64).reshape(-1, 2)
-            with device.set_aside():
+            with points.device.set_aside():
                 found = evaluate(self.function, places, self.name)
-            device.launch("lower_to_given", count, device.array(found), sizes)
+            points.device.launch("lower_to_given", count, points.device.array(found), sizes)
 
-        return DeviceSizes(device, (call,))
+        return DeviceSizes((call,))
 
 
 def size_source(size: SizeSource | Size | float, name: str = "size") -> SizeSource:

@@ -53,7 +53,7 @@ class Quadtree(Support):
 
         def lower(points: Any, count: Any, sizes: Any) -> None:
             assert kept
-            device.launch("lower_by_quadtree", count, points, tree, sizes)
+            points.device.launch("lower_by_quadtree", count, points, tree, sizes)
 
         return lower
 

@@ -24,7 +24,7 @@ from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource, place_text
 
 COARSEST = 2.0  # a leaf is at most this many times as wide as the sizes at its corners;
-FINEST = 0.5  # it is divided for the sake of accuracy while it is wider than this
+FINEST = 5.0  # it is divided for the sake of accuracy while it is wider than this times the error
 FEWEST_LEVELS = 4
 MOST_LEVELS = 29  # the coordinates of a sample fit a key of 64 bits
 MOST_SAMPLES = 2**25
@@ -87,8 +87,9 @@ def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0
     """Samples a function once, on a grid that is fine where the sizes are small: a field for `dmr.refine`.
 
     The grid is a quadtree. A rectangle of it is at most twice as wide as the sizes at its corners. It is divided
-    further where the function differs from the interpolation by more than `error`, until it is half as wide as these
-    sizes: sizes that jump stay blurred by this width. `deviation` of the field is the largest difference that is left.
+    further where the function differs from the interpolation by more than `error`, until its width is 5 * `error` times
+    these sizes: sizes that jump stay blurred by this width. `deviation` of the field is the largest difference that is
+    left where both were compared.
 
     Args:
         size: a function of (n, 2) points, read-only, that returns (n,) sizes > 0, inf for no bound. It is called once
@@ -143,7 +144,9 @@ def _is_divided(now: Rectangles, values: Float, extent: Extent, level: int, erro
     width = extent.size.max() / 2.0**level
     sizes = values[now.corners]
     least = np.where(np.isnan(sizes), np.inf, sizes).min(axis=1)
-    divided: NDArray[np.bool_] = (width > COARSEST * least) | ((now.deviations > error) & (width > FINEST * least))
+    divided: NDArray[np.bool_] = (width > COARSEST * least) | (
+        (now.deviations > error) & (width > FINEST * error * least)
+    )
     return divided
 
 
@@ -187,6 +190,8 @@ def _deviations(corners: Float, found: Float) -> Float:
         differences = np.abs(found - given) / np.minimum(found, given)
     differences[np.isinf(found) & np.isinf(given)] = 0.0
     largest: Float = np.where(np.isnan(differences), 0.0, differences).max(axis=1)
+    infinite = np.isinf(corners)
+    largest[infinite.any(axis=1) & ~infinite.all(axis=1)] = np.inf  # the bound ends somewhere in the rectangle
     return largest
 
 

@@ -11,13 +11,12 @@ identical results on every machine.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import real_option, shortened
+from dmr.common.arguments import shortened
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import OptionError
 from dmr.location.background import DeviceBackground
@@ -27,7 +26,7 @@ from dmr.mesh.statistics import unique_edges
 from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.quadtree import Quadtree
 from dmr.sizing.ranges import ranges
-from dmr.sizing.source import DeviceSizes, SizeSource, Step, numbers, place_text
+from dmr.sizing.source import DeviceSizes, SizeSource, Step, checked_gradient, numbers, place_text
 from dmr.sizing.support import Support
 
 
@@ -91,9 +90,8 @@ class SizeField(HoldsFrozen, SizeSource):
         self._support = support
         self.values = frozen(sizes.copy())
 
-    def on(self, device: Device) -> DeviceSizes:
-        """Implements `SizeSource.on`."""
-        return DeviceSizes(device, (self._support.step(device, self.values),))
+    def _upload(self, device: Device) -> DeviceSizes:
+        return DeviceSizes((self._support.step(device, self.values),))
 
     @property
     def deviation(self) -> float | None:
@@ -115,9 +113,7 @@ class SizeField(HoldsFrozen, SizeSource):
         Raises:
             OptionError: the gradient is invalid, or the sizes are on triangles and thus discontinuous.
         """
-        gradient = real_option("gradient", gradient)
-        if not (math.isfinite(gradient) and gradient >= 0):
-            raise OptionError(f"the gradient must be a finite number from 0, not {gradient}")
+        gradient = checked_gradient(gradient)
         points, edges = self._support.network()
         along = points[edges[:, 1]] - points[edges[:, 0]]
         growth = gradient * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
@@ -131,7 +127,7 @@ class SizeField(HoldsFrozen, SizeSource):
 
 
 class _OnMesh(Support):
-    """The vertices or triangles of a mesh. On the CPU, what locates points is built once, and kept."""
+    """The vertices or triangles of a mesh."""
 
     on_triangles = False
 
@@ -139,25 +135,14 @@ class _OnMesh(Support):
         self.mesh = mesh
 
     def step(self, device: Device, values: Float) -> Step:
-        background, given = self._background(device), device.array(values)
+        check_indices(self.mesh)
+        background, given = DeviceBackground(self.mesh, device), device.array(values)
 
         def lower(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
             arguments = (*background.arguments, points, given, self.on_triangles, sizes)
-            device.launch("lower_by_mesh", count, *arguments)
+            points.device.launch("lower_by_mesh", count, *arguments)
 
         return lower
-
-    def _background(self, device: Device) -> DeviceBackground:
-        kept: DeviceBackground | None = vars(self).get("_kept")
-        if kept is None or not device.threads:
-            check_indices(self.mesh)
-            kept = DeviceBackground(self.mesh, device)
-            if device.threads:
-                self._kept = kept
-        return kept
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"mesh": self.mesh}
 
 
 class _OnVertices(_OnMesh):
@@ -190,7 +175,7 @@ class _OnGrid(Support):
 
     def step(self, device: Device, values: Float) -> Step:
         grid = (device.array(self.x), len(self.x), device.array(self.y), len(self.y), device.array(values))
-        return lambda points, count, sizes: device.launch("lower_by_grid", count, points, *grid, sizes)
+        return lambda points, count, sizes: points.device.launch("lower_by_grid", count, points, *grid, sizes)
 
     def network(self) -> tuple[Float, NDArray[Any]]:
         x, y = np.meshgrid(self.x, self.y)

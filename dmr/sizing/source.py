@@ -15,11 +15,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dmr.common.arguments import real_option
 from dmr.common.number_arrays import real_array
+from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.memory import Device, DeviceArray, Number, open_device, record
 from dmr.mesh.types import Float
@@ -33,10 +36,9 @@ class DeviceSizes:
     """A source of sizes with its data on a device.
 
     Attributes:
-        device: where the data are; steps: lower sizes to those of the source, one after the other.
+        steps: lower sizes to those of the source, one after the other, on the device of the points.
     """
 
-    device: Device
     steps: tuple[Step, ...]
 
     def evaluate(self, points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
@@ -47,7 +49,7 @@ class DeviceSizes:
             count: how many of them; a function on the host needs a number that the host knows.
             sizes: float64, receives the size at each point: above 0, infinity for no bound.
         """
-        self.device.launch("fill_sizes", count, math.inf, sizes)
+        points.device.launch("fill_sizes", count, math.inf, sizes)
         for step in self.steps:
             step(points, count, sizes)
 
@@ -57,16 +59,38 @@ class SizeSource(ABC):
 
     Attributes:
         number: the size, if it is the same everywhere.
-        by_kernels: whether kernels evaluate it. If not, the host does: the points are downloaded, and what a function
-            returns for all of them is uploaded.
     """
 
     number: float | None = None
-    by_kernels = True
+
+    @property
+    def by_kernels(self) -> bool:
+        """Whether kernels evaluate it.
+
+        If not, the host does: the points are downloaded, and what a function returns for all of them is uploaded.
+        """
+        return True
+
+    def on(self, device: Device) -> DeviceSizes:
+        """Returns the source with the data that the evaluation needs on a device; in main memory they are kept."""
+        if not device.threads:
+            return self._upload(device)
+        kept = _in_main_memory.get(self)
+        if kept is None:
+            kept = _in_main_memory[self] = self._upload(device)
+        return kept
 
     @abstractmethod
-    def on(self, device: Device) -> DeviceSizes:
-        """Uploads the data that the evaluation needs."""
+    def _upload(self, device: Device) -> DeviceSizes:
+        """Uploads the data."""
+
+    @abstractmethod
+    def limited(self, gradient: float) -> SizeSource:
+        """Sizes that are nowhere above these, and grow by at most `gradient` per unit of length.
+
+        Raises:
+            OptionError: the gradient is not a finite number >= 0, or the growth of these sizes cannot be limited.
+        """
 
     def __call__(self, points: ArrayLike) -> Float:
         """The size at each point, (n,) float64, evaluated by the kernels on all cores of the CPU.
@@ -87,6 +111,21 @@ class SizeSource(ABC):
         found = device.empty(len(places), np.float64)
         self.on(device).evaluate(device.array(places, record("Point")), len(places), found)
         return found.detach()
+
+
+_in_main_memory: WeakKeyDictionary[SizeSource, DeviceSizes] = WeakKeyDictionary()
+
+
+def checked_gradient(gradient: float) -> float:
+    """Checks the argument of `SizeSource.limited`.
+
+    Raises:
+        OptionError: it is not a finite number >= 0.
+    """
+    gradient = real_option("gradient", gradient)
+    if not (math.isfinite(gradient) and gradient >= 0):
+        raise OptionError(f"{option('gradient')} must be a finite number from 0, not {gradient:g}")
+    return gradient
 
 
 def numbers(values: ArrayLike, name: str) -> Float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_double, c_int32, c_void_p
+from ctypes import POINTER, c_int32, c_void_p
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -170,7 +170,5 @@ def library() -> ctypes.CDLL:
         ("dmr_triangulation_arrays", 9),
     ):
         declare(loaded, name, None, *[c_void_p] * pointers)
-    declare(loaded, "dmr_acute_corners", c_int32, c_void_p, c_int32, c_void_p, c_int32, c_double, c_void_p)
-    declare(loaded, "dmr_anchors", None, c_void_p, c_int32, c_void_p, c_void_p)
     declare(loaded, "dmr_triangulation_locate", None, c_void_p, c_void_p, c_int32, c_void_p)
     return loaded

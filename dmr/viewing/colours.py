@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.mesh.quantities import measured
+from dmr.mesh.quantities import LARGEST_MIN_ANGLE, measured, quality_colours
 from dmr.mesh.types import Float, Mesh
 
 INK = "#1b2430"
@@ -25,6 +25,7 @@ _REGION_COLOURS = np.array(
     np.uint8,
 )  # fmt: skip
 _MOST_REGIONS = 16  # named in a legend
+_LETTER = 8.5  # mean width of a letter in a legend, in pixels
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,14 @@ class ColourScale:
         color: one of `QUANTITIES`.
         limits: the values at the ends of the scale; values outside take the colour of the nearer end.
         logarithmic: whether the scale is logarithmic.
-        regions: for "region", the attributes that occur, in ascending order.
+        regions: for "region", the attributes that occur, in ascending order; names: those that have names.
     """
 
     color: str
     limits: tuple[float, float]
     logarithmic: bool = False
     regions: tuple[float, ...] = ()
+    names: Mapping[float, str] = field(default_factory=dict)
 
     @classmethod
     def over(cls, meshes: Sequence[Mesh], color: str) -> ColourScale:
@@ -51,11 +53,12 @@ class ColourScale:
             OptionError: `color` is "region", and a mesh has no triangle attributes.
         """
         if color == "min_angle":
-            return cls(color, (0.0, 60.0))
+            return cls(color, (0.0, LARGEST_MIN_ANGLE))
         values = np.concatenate([measured(mesh, color) for mesh in meshes])
         if color == "region":
             found = np.unique(values)
-            return cls(color, (0.0, float(len(found))), regions=tuple(found.tolist()))
+            names = {float(number): name for mesh in meshes for number, name in mesh.names["regions"].items()}
+            return cls(color, (0.0, float(len(found))), regions=tuple(found.tolist()), names=names)
         values = values[values > 0]
         # A few slivers must not compress all other areas into one shade.
         low, high = (float(np.percentile(values, 1)), float(values.max())) if len(values) else (0.5, 1.5)
@@ -70,7 +73,11 @@ class ColourScale:
             return _REGION_COLOURS[np.searchsorted(self.regions, values) % len(_REGION_COLOURS)]
         with np.errstate(divide="ignore"):
             place = self.place(values)
-        return _viridis()[np.clip(place * 256, 0, 255).astype(np.uint8)]
+        return self.table()[np.clip(place * 256, 0, 255).astype(np.uint8)]
+
+    def table(self) -> NDArray[np.uint8]:
+        """(256, 3): the colours from the lower to the upper end of the scale; not for regions."""
+        return quality_colours() if self.color == "min_angle" else _viridis()
 
     def place(self, values: Float) -> Float:
         """The positions of values on the scale: 0 at its lower end, 1 at its upper end."""
@@ -138,11 +145,13 @@ def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: float, height:
         )
         for k in range(shown):
             more = k == shown - 1 and count > shown
-            write("..." if more else f"{scale.regions[k]:g}", left[k] + step / 2, bottom - 6, 15)
+            name = scale.names.get(scale.regions[k], f"{scale.regions[k]:g}")
+            fitting = name if len(name) <= step / _LETTER else f"{name[: int(step / _LETTER) - 1]}."
+            write("..." if more else fitting, left[k] + step / 2, bottom - 6, 15)
         return
     start, length = 0.2 * width, 0.6 * width
     edges = start + length * np.arange(257) / 256
-    boxes(edges[:-1], edges[1:], bottom, top, _viridis())
+    boxes(edges[:-1], edges[1:], bottom, top, scale.table())
     for value in round_numbers(*scale.limits, scale.logarithmic):
         x = start + length * float(scale.place(np.array([value]))[0])
         plotter.add_mesh(pv.Line((x, bottom - 5, 0), (x, bottom, 0)), color=INK, line_width=1.2 * ratio, lighting=False)

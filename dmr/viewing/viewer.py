@@ -33,6 +33,7 @@ from dmr.viewing.interrupts import keep_interrupt
 IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 
 _PLAIN_FACE = "#dbe6f0"
+_EDGE_INK = "#3f5266"  # lighter than segments, so that these stand out
 _MARGIN = 0.03  # as a fraction of the panel's smaller side
 _TITLE, _LEGEND = 44, 84  # height of the strips above and below the mesh, in pixels
 _ROOM = (240, 200)  # the smallest picture with strips of full size; smaller pictures have smaller strips,
@@ -314,11 +315,11 @@ def _draw_edges(pv: Any, plotter: Any, flat: NDArray[np.float32], triangles: Int
     ends = np.column_stack((triangles[:, [1, 2, 0]].ravel()[shown], triangles[:, [2, 0, 1]].ravel()[shown]))
     lines = pv.PolyData(_lifted(flat, 0.01), lines=_cells(ends))
     rgba = np.empty((len(shown), 4), np.uint8)
-    rgba[:, :3] = pv.Color(INK).int_rgb
-    # Two layers of opacity a give 1 - (1 - a)^2; 0.62 twice gives 0.86.
-    rgba[:, 3] = np.rint(255 * 0.62 * opacity[shown])
+    rgba[:, :3] = pv.Color(_EDGE_INK).int_rgb
+    # Two layers of opacity a give 1 - (1 - a)^2; 0.5 twice gives 0.75.
+    rgba[:, 3] = np.rint(255 * 0.5 * opacity[shown])
     lines.cell_data["ink"] = rgba
-    plotter.add_mesh(lines, scalars="ink", rgba=True, line_width=0.8 * ratio, lighting=False)
+    plotter.add_mesh(lines, scalars="ink", rgba=True, line_width=0.7 * ratio, lighting=False)
 
 
 def _lifted(flat: NDArray[np.float32], z: float) -> NDArray[np.float32]:

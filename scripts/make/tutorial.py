@@ -1,10 +1,10 @@
-"""Runs the code of docs/guide/tutorial.md and adaptive.md, and updates the output in the pages and the pictures.
+"""Runs the code of pages of the guide, and updates the output in the pages and the pictures.
 
-    python -m scripts.make.tutorial
+    python -m scripts.make.tutorial [ocean ...]        # all pages of `PAGES`, or those named
 
-Needs the extra [view], and scikit-fem. The blocks of a page run one after the other, as one program, in a temporary
-folder; the text block after a code block holds its output. tests/docs/test_tutorial.py and test_adaptive.py run the
-pages in the same way.
+Needs the extras [view], [plot], [skfem] and [gis], and geopandas. The blocks of a page run one after the
+other, as one program, in a temporary folder, where `meshes` is the checkout's; the text block after a code block holds
+its output. tests/docs/test_tutorial.py and test_programs.py run the pages in the same way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "guide" / "tutorial.md"
 IMAGES = ROOT / "docs" / "images" / "tutorial"  # the code draws into its working folder
-PAGES = {PAGE: IMAGES, PAGE.with_name("adaptive.md"): IMAGES.with_name("adaptive")}
+PAGES = {
+    PAGE.with_name(f"{name}.md"): IMAGES.with_name(name)
+    for name in ("tutorial", "sizes", "adaptive", "scikit-fem", "ocean")
+}
 COLOURS = 200
 
 # A block of code, and the block of text after it, if any.
@@ -44,6 +47,7 @@ def run(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]:
         Each block and its output.
     """
     names: dict[str, Any] = {"__name__": "tutorial"}
+    (folder / "meshes").symlink_to(ROOT / "meshes")
     before = Path.cwd()
     for block in blocks(page):
         line = page.count("\n", 0, block.start("code"))
@@ -72,7 +76,10 @@ def with_output(page: str, folder: Path) -> str:
 
 def main() -> int:
     """Runs the pages and rewrites them; returns the exit code."""
+    asked = sys.argv[1:] or [page.stem for page in PAGES]
     for page, images in PAGES.items():
+        if page.stem not in asked:
+            continue
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             text = with_output(page.read_text(encoding="utf-8"), folder)

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import numpy as np
 
 import dmr
-from dmr import domains
+from dmr import domains, sizing
 from dmr.location.background import DeviceBackground
 from dmr.location.box_tree import BoxTree, Frame
 from dmr.location.locator import SORTED_FROM, Locator
@@ -183,6 +183,9 @@ def size_sources(device: Device) -> Iterator[Case]:
         "a grid": dmr.SizeField.from_grid([0, 0.2, 1], [0, 0.5, 1], np.array([[1, 2, 3], [4, 5, 6], [7, np.inf, 9]])),
         "vertices": dmr.SizeField(plate, 1 + np.arange(len(plate.vertices)), on="vertices"),
         "triangles": dmr.SizeField(plate, 1 + np.arange(len(plate.triangles)), on="triangles"),
+        "distances": sizing.from_distance(plate, 0.1, 1, 0.5),
+        "lengths": sizing.from_lengths(plate, grading=0.3),
+        "the smallest": sizing.smallest(sizing.from_lengths(plate), 0.2, finer_to_the_left),
         "samples in a rectangle": sampled(finer_to_the_left, (0, 0, 1, 1)),
         "samples in a mesh": sampled(finer_to_the_left, plate),
     }

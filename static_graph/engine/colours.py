@@ -28,6 +28,9 @@ def propagate_colours(
 ) -> NDArray[np.int32]:
     """Colours each node with the largest number of a node from which it can be reached, its own included.
 
+    The largest colours go first, so that few are sent in vain. The rounds are as many as the longest path of a colour
+    has edges, for each of about log n / 3 phases; "auto" runs small rounds without a launch each.
+
     All balances, devices and numbers of threads give the same colours. Among the nodes of one colour, those from which
     the colour's node can be reached form its strong component.
 
@@ -36,8 +39,7 @@ def propagate_colours(
         atomic: whether colours rise by an atomic maximum; otherwise by plain stores, after which the sender looks
             again, because a store may overwrite a larger colour.
         balance: how edges are distributed over threads: "baseline", "hierarchical", "collapse-local" or
-            "collapse-global" (Slota, Rajamanickam, Madduri 2015), where all nodes send their colours at once; with
-            "auto", the largest colours go first.
+            "collapse-global" (Slota, Rajamanickam, Madduri 2015).
         device, threads: as for `upload`; only for a graph on the host.
 
     Returns:
@@ -56,7 +58,7 @@ def propagate_colours(
         where.prepare(*COLOURS)
         on_device = uploaded(graph, where)
         auto, how = balance == "auto", how_for(balance, on_device)
-        colours, _ = coloured(on_device, how, atomic=atomic, alone=auto, growth=GROWTH if auto else None)
+        colours, _ = coloured(on_device, how, atomic=atomic, alone=auto, growth=GROWTH)
         return colours.detach()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,12 +18,17 @@ from static_graph.graph.csr import CsrGraph
 
 T = TypeVar("T")
 
+MOST_KEPT = 2**14  # edges: the search of a graph takes less time than its upload, and the memory is small
+
 # The field of Csr (cuda_src/graph/csr.cuh) for each kind of weights.
 WEIGHT_FIELDS: dict[np.dtype[Any], str] = {
     np.dtype(np.int32): "weights32",
     np.dtype(np.int64): "weights64",
     np.dtype(np.float64): "real_weights",
 }
+
+
+_kept: WeakKeyDictionary[CsrGraph, dict[tuple[str, int], DeviceGraph]] = WeakKeyDictionary()
 
 
 class DeviceGraph:
@@ -150,6 +155,22 @@ class DeviceGraph:
             edges=self.edges,
             **weights,
         )
+
+
+def kept_upload(graph: CsrGraph, device: Device) -> DeviceGraph:
+    """Returns a graph on a device for one call; a small one is kept for further calls, as long as `graph` lives.
+
+    Raises:
+        OutOfMemoryError: the graph does not fit.
+    """
+    if graph.edges > MOST_KEPT:
+        return DeviceGraph.upload(graph, device, copied=False)
+    uploads = _kept.setdefault(graph, {})
+    place = (device.name, device.threads)
+    if place not in uploads:
+        uploads[place] = DeviceGraph.upload(graph, device, copied=False)
+        uploads[place].host = None  # it would keep `graph` alive
+    return uploads[place]
 
 
 def labels_of(graph: CsrGraph | DeviceGraph) -> NDArray[Any] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dmr.memory import constant
 from static_graph.graph.device_graph import DeviceGraph
 
-EDGE_BLOCK = constant("EDGE_BLOCK")
+GPU_EDGE_BLOCK, CPU_EDGE_BLOCK = constant("GPU_EDGE_BLOCK"), constant("CPU_EDGE_BLOCK")
 
 
 def edge_blocks(graph: DeviceGraph) -> int:
-    """Number of indices of a kernel that processes all edges in blocks of EDGE_BLOCK edges."""
-    return -(-graph.edges // EDGE_BLOCK)
+    """Number of indices of a kernel that processes all edges in blocks of equal size."""
+    return graph.device.tiles(graph.edges, CPU_EDGE_BLOCK if graph.device.threads else GPU_EDGE_BLOCK)

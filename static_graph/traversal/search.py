@@ -21,7 +21,7 @@ from static_graph.common.memory_estimates import search_bytes
 from static_graph.common.results import computed
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
-from static_graph.graph.device_graph import DeviceGraph, labels_of
+from static_graph.graph.device_graph import DeviceGraph, kept_upload, labels_of
 from static_graph.graph.gpu_modules import TRANSPOSING
 from static_graph.graph.incoming import incoming
 from static_graph.graph.placement import device_for, require_capacity
@@ -244,7 +244,7 @@ def _search(
     if isinstance(graph, DeviceGraph):
         on_device = graph
     else:
-        on_device = DeviceGraph.upload(graph, where, copied=False)
+        on_device = kept_upload(graph, where) if balance == "auto" else DeviceGraph.upload(graph, where, copied=False)
         clock.lap("upload")
     kind = kind_for(on_device, weighted)
     where.prepare(*gpu_modules(kind, scheme, weighted=weighted, parents=parents, transposed=on_device is graph))

@@ -14,7 +14,16 @@ from tests.support.paths import ROOT
 
 PAGES = sorted((ROOT / "docs" / "reference" / "api").glob("*.md"))
 DIRECTIVE = re.compile(r"^\.\. ([\w:]+):: ([\w.]+)(\(.*\))?$", re.MULTILINE)
-PACKAGES = ("dmr", "dmr.domains", "dmr.errors", "dmr.io", "dmr.memory", "static_graph", "static_graph.errors")
+PACKAGES = (
+    "dmr",
+    "dmr.domains",
+    "dmr.errors",
+    "dmr.io",
+    "dmr.memory",
+    "dmr.sizing",
+    "static_graph",
+    "static_graph.errors",
+)
 
 
 def described() -> list[str]:

@@ -98,7 +98,8 @@ def test_named_modules_exist():
 def test_refinement_prepares_its_modules(recorded, marking, balance, loop):
     dmr.refine(MESH, device="cpu", marking=marking, balance=balance, loop=loop)
     assert recorded.late == set()
-    spared = {"primitives/gathering"}  # on so small a mesh, including modules for large rounds
+    # On so small a mesh of our own triangulation, including modules for large rounds and for outlines to be checked.
+    spared = {"geometry/points", "primitives/gathering"}
     if loop == "auto" and marking == "deterministic":
         spared |= {
             "primitives/device_loop",

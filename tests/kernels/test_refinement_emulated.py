@@ -68,7 +68,12 @@ def test_every_round_type_on_the_emulated_gpu_gives_the_same_result(who, device,
 
 @pytest.mark.parametrize(
     "options",
-    [{"loop": "host", "min_angle": 15}, {"marking": "atomic", "min_angle": 15}, {"max_area": 3e-3, "optimize": 2}],
+    [
+        {"loop": "host", "min_angle": 15},
+        {"marking": "atomic", "min_angle": 15},
+        {"max_area": 3e-3, "optimize": 2},
+        {"max_edge": 0.2},
+    ],
 )
 def test_other_options_on_the_emulated_gpu_equal_the_cpu(options, device, monkeypatch):
     mesh = dmr.generate("random", 100, seed=4)

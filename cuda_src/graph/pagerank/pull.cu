@@ -7,7 +7,7 @@ TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTiles
     Team last{0};
     with_iteration(rank, [&](const auto &iteration) {
         for (const Team team : launch.teams()) {
-            pull_task(team, iteration, back, ratios, tiles, team.number, nullptr, *space, sums);
+            pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
             last = team;
         }
     });
@@ -22,16 +22,12 @@ TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTiles tiles) {
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
 HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios, RowTiles tiles) {
     TEAM_SHARED(PullSpace, space, 1);
-    TEAM_SHARED(HeldTile, held_space, 1);
     const Grid grid = launch.grid();
-    const Index first = grid.team().number;
-    const HeldTile *held = hold_tile(grid.team(), back, tiles, first, held_space);
     for (RankProgress progress = load_progress(rank); !progress.ended; progress = load_progress(rank)) {
         RankSums sums;
         with_iteration(rank, progress, [&](const auto &iteration) {
             for (const Team team : grid.tasks(tiles.tasks()))
-                pull_task(team, iteration, back, ratios, tiles, team.number, team.number == first ? held : nullptr,
-                          *space, sums);
+                pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
         });
         add_team_sums(grid.team(), tiles, sums);
         grid.barrier_with(tiles.meeting, &space->flag, [&] { end_pull(grid.team(), rank, tiles); });

@@ -28,11 +28,12 @@ template <bool WEIGHTED, class T> INLINE uint64 share_of_edge(T share, const uin
         return units_of(share);
 }
 
-// Calls visit(k, share of edge `begin` + k) for the edges [begin, begin + count), of which `sources` has the sources;
-// they are shared by a team's members. A member waits for several shares at a time; the only one of a CPU prefetches.
+// Calls visit(k, share of edge `begin` + k) for the edges [begin, begin + count), shared by a team's members. A member
+// waits for several shares at a time; the only one of a CPU prefetches.
 template <bool WEIGHTED, class T, class Visit>
-INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, const int32 *sources,
-                       Index begin, int32 count, Visit visit) {
+INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
+                       int32 count, Visit visit) {
+    const int32 *const sources = back.targets + begin;
     const uint64 *const edge_ratios = WEIGHTED ? ratios + begin : nullptr;
     if constexpr (ONE_MEMBER) {
         const auto add = [&](int32 k) { visit(k, share_of_edge<WEIGHTED>(shares[sources[k]], edge_ratios, k)); };
@@ -91,16 +92,16 @@ template <int ITEMS> INLINE void scan_shares(const Team &team, int32 count, Pull
 
 // Sets the place of each k from 0 to `count` to the sum of the first k shares of a tile. A barrier follows.
 template <bool WEIGHTED, class T>
-INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, const int32 *sources,
-                      Index begin, int32 count, PullSpace &space) {
+INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
+                      int32 count, PullSpace &space) {
     if constexpr (ONE_MEMBER) {
         uint64 sum = 0;
         space.sums[0] = 0;
-        for_shares<WEIGHTED>(team, back, ratios, shares, sources, begin, count,
+        for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
                              [&](int32 k, uint64 share) { space.sums[k + 1] = sum += share; });
         return;
     }
-    for_shares<WEIGHTED>(team, back, ratios, shares, sources, begin, count,
+    for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
                          [&](int32 k, uint64 share) { space.sums[sum_place(k)] = share; });
     if (count < MOST_SCANNED / 2 * TEAM_SIZE)
         scan_shares<MOST_SCANNED / 2>(team, count, space);
@@ -112,7 +113,7 @@ INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, c
 // shares: a GPU waits for both at once.
 template <bool WEIGHTED, class T>
 INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr back, const uint64 *ratios,
-                      const RowTile &tile, const int32 *sources, PullSpace &space, RankSums &sums) {
+                      const RowTile &tile, PullSpace &space, RankSums &sums) {
     struct Row {
         int32 from, to;
         RankedNode node;
@@ -126,7 +127,7 @@ INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr 
     Row loaded = {};
     if (row != rows.end())
         loaded = load(*row);
-    find_sums<WEIGHTED>(team, back, ratios, iteration.shares, sources, tile.begin, tile.edges, space);
+    find_sums<WEIGHTED>(team, back, ratios, iteration.shares, tile.begin, tile.edges, space);
     RankSums own; // in registers of a CPU, which no store of a score can change
     while (row != rows.end()) {
         iteration.leave(*row, loaded.node, space.sums[loaded.to] - space.sums[loaded.from], own);
@@ -147,7 +148,7 @@ INLINE void pull_chunk(const Team &team, const Iteration<T> &iteration, const Cs
     const Index rest = back.end(tiles.long_rows[row]) - begin;
     const int32 count = int32(rest < RANK_TILE ? rest : RANK_TILE);
     uint64 sum = 0;
-    for_shares<WEIGHTED>(team, back, ratios, iteration.shares, back.targets + begin, begin, count,
+    for_shares<WEIGHTED>(team, back, ratios, iteration.shares, begin, count,
                          [&](int32, uint64 share) { sum += share; });
     if constexpr (!ONE_MEMBER) {
         team.for_members([&](int member) { space.partial[member] = int64(sum); });
@@ -159,43 +160,20 @@ INLINE void pull_chunk(const Team &team, const Iteration<T> &iteration, const Cs
     team.barrier();
 }
 
-// A tile with the sources of its edges. A team keeps its first one, which is the same in every iteration, so that it
-// waits for the shares alone when an iteration begins.
-struct HeldTile {
-    RowTile tile;
-    int32 sources[RANK_TILE];
-};
-
-// Loads the tile of a task into shared memory. Returns null if the task is no tile, or has more edges than fit.
-INLINE const HeldTile *hold_tile(const Team &team, const Csr &back, const RowTiles &tiles, Index task, HeldTile *held) {
-    if (ONE_MEMBER || task >= tiles.tile_count || tiles.tiles[task].edges > RANK_TILE)
-        return nullptr;
-    const RowTile tile = tiles.tiles[task];
-    if (team.leads())
-        held->tile = tile;
-    for (const Index k : team.share(Piece{0, tile.edges}))
-        held->sources[k] = back.targets[tile.begin + k];
-    team.barrier();
-    return held;
-}
-
-// One task of an iteration: a tile, which may be `held`, or a chunk of a long row.
+// One task of an iteration: a tile, or a chunk of a long row.
 template <class T>
 INLINE void pull_task(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
-                      const RowTiles &tiles, Index task, const HeldTile *held, PullSpace &space, RankSums &sums) {
+                      const RowTiles &tiles, Index task, PullSpace &space, RankSums &sums) {
     if (task >= tiles.tile_count) {
         if (ratios != nullptr)
             pull_chunk<true>(team, iteration, back, ratios, tiles, task - tiles.tile_count, space);
         else
             pull_chunk<false>(team, iteration, back, ratios, tiles, task - tiles.tile_count, space);
-        return;
+    } else if (ratios != nullptr) {
+        pull_tile<true>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
+    } else {
+        pull_tile<false>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
     }
-    const RowTile &tile = held != nullptr ? held->tile : tiles.tiles[task];
-    const int32 *sources = held != nullptr ? held->sources : back.targets + tile.begin;
-    if (ratios != nullptr)
-        pull_tile<true>(team, iteration, back, ratios, tile, sources, space, sums);
-    else
-        pull_tile<false>(team, iteration, back, ratios, tile, sources, space, sums);
 }
 
 // Adds the sums of a team of a cooperative launch, in which additions of all teams to one place would queue.

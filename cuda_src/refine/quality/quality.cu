@@ -87,11 +87,11 @@ KERNEL(forget_known, const int32 *slots, int64 known, int32 *corners) {
             corners[3 * Index(slots[i])] = NOTHING;
 }
 
-// Replaces the sizes of listed triangles by those stored for them.
-KERNEL(apply_known, const int32 *slots, const Triangle *triangles, const int32 *corners, const float64 *stored,
+// Lowers the sizes of listed triangles to those stored for them.
+KERNEL(lower_to_known, const int32 *slots, const Triangle *triangles, const int32 *corners, const float64 *stored,
        int64 known, float64 *sizes) {
     for (const Index i : launch)
-        if (is_known(triangles[slots[i]], corners, slots[i], known))
+        if (is_known(triangles[slots[i]], corners, slots[i], known) && stored[slots[i]] < sizes[i])
             sizes[i] = stored[slots[i]];
 }
 

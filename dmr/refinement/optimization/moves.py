@@ -10,7 +10,7 @@ from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 
 COLOURS = constant("COLOURS", "optimize/moves.cu")
-FIRST_REPAIRS, REPAIRS = 6, 1  # repairs of the colours before the first sweep, and before each further one
+FIRST_REPAIRS, REPAIRS = 4, 1  # repairs of the colours before the first sweep, and before each further one
 
 # Where the search looks in the first round, in distances to the neighbours; each round looks nearer.
 REACH = 0.2

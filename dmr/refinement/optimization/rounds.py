@@ -31,7 +31,7 @@ from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.steps.quality_check import QualityCheck
 
 LEAST_GAIN = 0.01  # degrees of the mean; a round that gains less is the last one
-MOST_REPEATS = 8  # of the flips of a round, each with more vertices fixed
+MOST_REPEATS = 32  # of the flips of a round, each with more vertices fixed
 
 
 def optimize_mesh(

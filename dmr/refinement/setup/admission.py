@@ -22,8 +22,7 @@ from dmr.mesh.coordinates import SMALLEST_EXTENT, check_coordinates
 from dmr.mesh.naming import number
 from dmr.mesh.provenance import Links, links_of
 from dmr.mesh.types import Int, Mesh, check_indices
-from dmr.refinement.setup.boundary import Outline, check_boundary, outline_of
-from dmr.refinement.setup.corners import acute_corners, anchors
+from dmr.refinement.setup.boundary import check_boundary, outline_of
 from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_capacity
 from dmr.refinement.state.records import POINT, SUBSEGMENT, TRIANGLE
 from dmr.triangulation.rounds.curve import Box, order_along_curve, survey
@@ -98,10 +97,9 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     device.launch("fill_indices", s, subsegment_origin)
     input_segments = device.empty(s, SUBSEGMENT)
     input_segments.copy_from(subsegments)
-    outline = outline_of(subsegments, points)
     if links is None:
-        check_boundary(outline, order, triangle_order)
-    acute, any_acute, anchor = _mark_corners(device, outline, n)
+        check_boundary(outline_of(subsegments, points), order, triangle_order)
+    acute, any_acute, anchor = _mark_corners(subsegments, triangles, points)
     state = DeviceMesh(
         device=device,
         vertices=n,
@@ -119,7 +117,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
         vertex_origin=vertex_origin,
         vertex_parameter=_zeros(device, vertex_capacity, n, np.float64),
         subsegment_origin=subsegment_origin,
-        split_states=device.array(_split_states(outline.subsegments, keep_segments)),
+        split_states=_split_states(subsegments, keep_segments),
         input_segments=input_segments,
         acute=acute,
         any_acute=any_acute,
@@ -278,28 +276,32 @@ def _attach_segments(
     return markers, subsegments
 
 
-def _split_states(subsegments: NDArray[Any], keep_segments: str) -> Int:
+def _split_states(subsegments: DeviceArray, keep_segments: str) -> DeviceArray:
     """Returns the initial split state of each subsegment: no request, or that it is kept."""
-    every = SplitState.KEPT if keep_segments == "all" else SplitState.NO_REQUEST
-    split_states = np.full(len(subsegments), every, np.int32)
+    device = subsegments.device
+    states = device.empty(subsegments.size, np.int32)
     if keep_segments == "boundary":
-        split_states[subsegments["right"] < 0] = SplitState.KEPT
-    return split_states
+        device.launch("keep_boundary", subsegments.size, subsegments, states)
+    else:
+        every = SplitState.KEPT if keep_segments == "all" else SplitState.NO_REQUEST
+        device.launch("fill_int32", subsegments.size, every, states)
+    return states
 
 
-def _mark_corners(device: Device, outline: Outline, vertices: int) -> tuple[DeviceArray, bool, DeviceArray]:
+def _mark_corners(
+    subsegments: DeviceArray, triangles: DeviceArray, points: DeviceArray
+) -> tuple[DeviceArray, bool, DeviceArray]:
     """Returns (acute, any_acute, anchor) of `DeviceMesh`; only the ends of subsegments have values there."""
-    flags = acute_corners(outline.subsegments, outline.points)
-    nearest = anchors(outline.subsegments, flags)
-    if len(outline.vertices) == vertices:  # all are ends, with the same numbers
-        return _given(device, flags), bool(flags.any()), _given(device, nearest)
-    nearest = np.where(nearest < 0, nearest, outline.vertices[nearest])
-    places = device.array(outline.vertices)
-    acute, anchor = device.zeros(vertices, np.uint8), device.empty(vertices, np.int32)
+    device, count = subsegments.device, subsegments.size
+    acute, found = device.zeros(points.size, np.uint8), device.zeros(1, np.int32)
+    device.launch("flag_acute_corners", count, subsegments, triangles, points, acute, found)
+    anchor = device.empty(points.size, np.int32)
     anchor.fill(255)
-    device.launch("scatter_uint8", places.size, device.array(flags), places, acute)
-    device.launch("scatter_int32", places.size, device.array(nearest), places, anchor)
-    return acute, bool(flags.any()), anchor
+    any_acute = bool(found.download()[0])
+    if any_acute:
+        device.launch("find_anchors", count, subsegments, acute, count, anchor)
+        device.launch("name_anchors", points.size, subsegments, count, anchor)
+    return acute, any_acute, anchor
 
 
 def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:

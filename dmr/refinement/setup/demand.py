@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ from dmr.mesh.statistics import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES
+from dmr.sizing.source import SizeSource
 
 # A mesh of up to this many triangles may consist of a few long ones, whose shapes determine how many points they need;
 # in a larger mesh the number of triangles does.
@@ -78,6 +81,35 @@ def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
     fewest = _area_over_bounds(mesh, _bounds(mesh, options.max_area))
     most = MOST_TRIANGLES if options.max_steiner is None else 2 * options.max_steiner
     return int(min(OVER_THE_FEWEST * fewest, most))
+
+
+# Triangles of a result over those that are equilateral with sides as long as the bound on edges (measured).
+OVER_EQUILATERAL = 2.1
+SAMPLES = 2**14
+MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
+
+
+def estimated_triangles(mesh: Mesh, options: RefineOptions, max_edge: SizeSource | None) -> float:
+    """Estimates how many triangles the bounds on areas and edges need, for a progress bar; 0 without such bounds.
+
+    The densities that the bounds demand are integrated over the mesh, at points of a low-discrepancy sequence
+    (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences") in each triangle.
+    """
+    unbounded = mesh.area_bounds is None and options.max_area is None and max_edge is None
+    if unbounded or not 0 < len(mesh.triangles) <= MOST_SAMPLED:
+        return 0.0
+    areas = np.abs(triangle_areas(mesh))
+    counts = 1 + (SAMPLES * areas / max(float(areas.sum()), np.finfo(float).tiny)).astype(np.int64)
+    triangle = np.repeat(np.arange(len(areas)), counts)
+    density = np.broadcast_to(OVER_THE_FEWEST / _bounds(mesh, options.max_area), areas.shape)[triangle]
+    if max_edge is not None:
+        k = np.arange(len(triangle))[:, None]
+        u, v = ((k + 1) * (0.7548776662466927, 0.5698402909980532) % 1.0).T
+        u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
+        a, b, c = mesh.vertices[mesh.triangles[triangle]].transpose(1, 0, 2)
+        sizes = max_edge(a + u[:, None] * (b - a) + v[:, None] * (c - a))
+        density = np.maximum(density, OVER_EQUILATERAL / (math.sqrt(3) / 4 * sizes * sizes))
+    return float((density * (areas / counts)[triangle]).sum())
 
 
 def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:

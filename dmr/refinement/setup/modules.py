@@ -7,6 +7,7 @@ from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 
 ADMISSION = (  # with the check of all triangles, and flips
     "geometry/points",
+    "mesh/acute_corners",
     "mesh/flips",
     "mesh/ordering",
     "mesh/topology",

@@ -42,8 +42,8 @@ class KnownSizes:
         """Forgets the sizes of listed triangles, because they have changed."""
         self._state.device.launch("forget_known", count, slots, self._count, self._corners)
 
-    def apply(self, slots: DeviceArray, count: Number, sizes: DeviceArray) -> None:
-        """Replaces the sizes of listed triangles by the exact ones, as far as they are known."""
+    def lower(self, slots: DeviceArray, count: Number, sizes: DeviceArray) -> None:
+        """Lowers the sizes of listed triangles to the exact ones, as far as these are known."""
         state = self._state
         known = (self._corners, self._sizes, self._count)
-        state.device.launch("apply_known", count, slots, state.triangles, *known, sizes)
+        state.device.launch("lower_to_known", count, slots, state.triangles, *known, sizes)

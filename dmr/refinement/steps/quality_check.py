@@ -44,7 +44,7 @@ class QualityCheck:
 
         Args:
             state, space, limits: the mesh, scratch arrays, and the bounds that are the same everywhere.
-            max_edge: the bound on edges by place, evaluated by kernels; known: what replaces it where it is known.
+            max_edge: the bound on edges by place, evaluated by kernels; known: what lowers it where it is known.
             counts_shares: whether to count how new triangles are distributed.
         """
         self._state, self._space, self._limits, self._max_edge = state, space, limits, max_edge
@@ -100,5 +100,5 @@ class QualityCheck:
         self.device.launch("centroids", count, slots, self._state.triangles, self._state.points, centroids)
         self._max_edge.evaluate(centroids, count, sizes)
         if self.known is not None:
-            self.known.apply(slots, count, sizes)
+            self.known.lower(slots, count, sizes)
         return sizes

@@ -15,13 +15,12 @@ def run(graph: DeviceGraph, *, balance: str) -> Outcome:
 
     Args:
         graph: the graph.
-        balance: of the engine; with "auto", the largest colours go first.
+        balance: of the engine.
 
     Raises:
         GraphError: the graph has 2^31 edges or more.
     """
     back = required_incoming(graph)
-    growth = GROWTH if balance == "auto" else None
-    colours, counts = coloured(graph, how_for(balance, graph, back), growth=growth, back=back)
+    colours, counts = coloured(graph, how_for(balance, graph, back), growth=GROWTH, back=back)
     label_by_smallest(colours)
     return Outcome(colours, counts.rounds, figures={"examined edges": counts.examined})

@@ -18,8 +18,11 @@ from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 # Default number of elements per splitter, and size at which the recursion ends, on a GPU and on a CPU. A CPU follows a
 # list in its caches about as fast as it could cut the list; a GPU does not.
 GPU_SUBLIST, CPU_SUBLIST = 32, 64
-GPU_FINISH, CPU_FINISH = 128, 2**15
-GPU_LANES = 1536  # concurrent threads per multiprocessor; each walks several sublists in sequence
+GPU_DEEPER = 4  # the same on deeper levels of a GPU: such a level takes as long as its longest sublist
+GPU_FINISH, CPU_FINISH = 32, 2**15
+GPU_LANES = (
+    4096  # most threads per multiprocessor; each walks sublists in sequence, and short walks make room for others
+)
 CPU_LANES = 16  # shares of work per thread, for load balance
 SALT = 0x5EED
 
@@ -47,7 +50,7 @@ class Plan:
         elif self.splitters == RULES[1]:
             wanted = size / max(2 * math.log2(size) ** 2, 1)
         elif self.splitters is None:
-            wanted = size / (CPU_SUBLIST if device.threads else GPU_SUBLIST)
+            wanted = size / (CPU_SUBLIST if device.threads else GPU_SUBLIST if size == first else GPU_DEEPER)
         else:
             wanted = int(self.splitters) * size / first
         return max(min(int(wanted), size // 2), 1)

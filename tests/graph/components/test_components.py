@@ -64,9 +64,10 @@ def test_colours_take_the_components_of_a_path_whichever_way_their_numbers_go(de
         assert found.rounds < 100_000
 
 
-def test_colours_of_weak_components_are_seldom_sent_in_vain(device_options):
-    for name, graph in deep_graphs(8000):
-        found = connected_components(graph, method="colouring", **device_options)
+@pytest.mark.parametrize("balance", BALANCES)
+def test_colours_of_weak_components_are_seldom_sent_in_vain(balance, device_options):
+    for name, graph in deep_graphs(2000):
+        found = connected_components(graph, method="colouring", balance=balance, **device_options)
         assert found.count == 1, name
         assert found.figures["examined edges"] <= 40 * graph.edges, name  # all at once: up to n * n / 2
 

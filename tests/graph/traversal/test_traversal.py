@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import gc
 import heapq
 import pickle
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -13,8 +15,9 @@ from hypothesis import strategies as st
 
 import static_graph
 from dmr.memory import open_device
-from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, sssp
+from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, generate_random, sssp
 from static_graph.errors import OptionError
+from static_graph.graph.device_graph import MOST_KEPT, kept_upload
 from static_graph.traversal.frontiers import direction_optimising, near_far
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes.table import BALANCES
@@ -269,6 +272,21 @@ def test_several_searches_of_one_graph(device):
     for source in range(0, graph.nodes, 3):
         for search, weighted in ((bfs, False), (sssp, True)):
             np.testing.assert_array_equal(search(on_device, source).distances, dijkstra(graph, [source], weighted))
+
+
+def test_small_graphs_stay_on_the_devices_that_have_searched_them():
+    small, large = (generate_random(50, edges, weights=9, device="cpu") for edges in (MOST_KEPT, MOST_KEPT + 1))
+    for threads in (1, 2, 1):
+        for graph in (small, large):
+            found = sssp(graph, 0, device="cpu", threads=threads)
+            np.testing.assert_array_equal(found.distances, dijkstra(graph, [0], True))
+    one, two = (open_device("cpu", threads) for threads in (1, 2))
+    assert kept_upload(small, one) is kept_upload(small, one) is not kept_upload(small, two)
+    assert kept_upload(large, one) is not kept_upload(large, one)
+    dropped = ref(small)
+    del small, graph
+    gc.collect()
+    assert dropped() is None
 
 
 def test_results_of_a_search():

@@ -47,7 +47,7 @@ def test_side_of_rings_near_an_edge_is_exact(ring, part, k):
 # ---- A point inside -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 @given(
     st.integers(3, 60),
     st.integers(0, 2**32 - 1),
@@ -150,7 +150,7 @@ def test_polygon_keeps_order_and_bits_of_corners():
         assert made.segment_markers.tolist() == [0] * 12
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_every_hole_gets_its_point(count, seed):
     rng = np.random.default_rng(seed)
@@ -384,3 +384,40 @@ def test_public_names():
     assert dmr.domains is domains
     for name in domains.__all__:
         assert callable(getattr(domains, name))
+
+
+# ---- Markers by conditions -----------------------------------------------------------------------------------------
+
+
+def test_conditions_mark_segments_and_the_last_one_counts():
+    box = domains.rectangle(4, 2, markers=9)
+    made = domains.with_markers(
+        box,
+        {1: lambda middle: middle[:, 1] == 0, 2: [False, False, True, False], 3: lambda middle: middle[:, 0] > 3.9},
+    )
+    assert made.segment_markers.tolist() == [1, 3, 2, 9]
+    assert box.segment_markers.tolist() == [9] * 4
+    mesh = dmr.refine(made, max_area=0.1, device="cpu", threads=1).mesh
+    right = mesh.segments[mesh.segment_markers == 3]
+    assert (mesh.vertices[right, 0] == 4).all()
+
+
+@pytest.mark.parametrize(
+    ("markers", "text"),
+    [
+        ({5: lambda middle: middle[:, 0] > 9}, "no segment satisfies the condition of marker 5"),
+        ({5: lambda middle: True}, "marker 5 must give 4 truth values, one for each segment, not bool of shape"),
+        ({5: [0, 1, 0, 1]}, "must give 4 truth values.* not int64"),
+        ({2**40: [True] * 4}, "markers does not fit in 32 bits"),
+    ],
+)
+def test_conditions_that_fit_no_segment_are_refused(markers, text):
+    with pytest.raises(InvalidMeshError, match=text):
+        domains.with_markers(domains.rectangle(1, 1), markers)
+
+
+def test_markers_are_whole_numbers_in_a_dictionary():
+    with pytest.raises(OptionError, match="markers must be a dictionary"):
+        domains.with_markers(domains.rectangle(1, 1), [1, 2])
+    with pytest.raises(OptionError, match="a marker must be a whole number, not 'left'"):
+        domains.with_markers(domains.rectangle(1, 1), {"left": [True] * 4})

@@ -333,3 +333,41 @@ def test_missing_shapely_is_named_with_the_remedy(monkeypatch):
         __geo_interface__ = feature("Polygon", ISLAND)
 
     assert len(domains.from_shapely(Anything()).segments) == 4
+
+
+# ---- Tables of geopandas -------------------------------------------------------------------------------------------
+
+
+def test_markers_of_lines_come_before_those_of_polygons():
+    for features in ([0, 1], [1, 0]):
+        both = [
+            feature("Polygon", [closed(square(0, 0, 4))], tag=1),
+            feature("LineString", [[0, 0], [4, 0]], tag=5),
+        ]
+        made = domains.from_geojson(collection(*(both[k] for k in features)), marker="tag")
+        assert made.segment_markers.tolist() == [5, 1, 1, 1]
+
+
+class Table:
+    """What geopandas gives of a table."""
+
+    def __init__(self, crs=None):
+        self.crs = crs
+        self.__geo_interface__ = collection(feature("Polygon", [closed(square(0, 0, 4))], soil="clay", edge=3))
+
+
+def test_columns_of_a_table_give_regions_and_markers():
+    made = domains.from_shapely(Table(), attribute="soil", marker="edge")
+    assert made.names["regions"] == {1: "clay"} and set(made.segment_markers.tolist()) == {3}
+
+
+def test_a_table_is_projected_from_its_own_system():
+    pytest.importorskip("pyproj")
+    by_table = domains.from_shapely(Table("EPSG:4326"), project="EPSG:3857")
+    assert by_table.vertices.max() == pytest.approx(445_640, rel=1e-3)
+    given = domains.from_shapely(Table(), crs="OGC:CRS84", project="EPSG:3857")
+    assert np.array_equal(given.vertices, by_table.vertices)
+    with pytest.raises(InvalidMeshError, match="names no coordinate reference system to project from"):
+        domains.from_shapely(Table(), project="EPSG:3857")
+    with pytest.raises(OptionError, match="crs must be the name of a coordinate reference system, not 4326"):
+        domains.from_shapely(Table(), crs=4326)

@@ -9,8 +9,6 @@ import dmr
 from dmr.errors import InvalidMeshError
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.boundary import outline_of
-from dmr.refinement.setup.corners import acute_corners, anchors
-from dmr.refinement.state.records import SUBSEGMENT
 from dmr.refinement.state.statistics import TILE as ANGLE_TILE
 from dmr.refinement.state.statistics import _angle_range
 from dmr.triangulation.rounds.curve import TILE
@@ -141,33 +139,34 @@ def acute_by_arctangents(listed, points):
     return flags
 
 
-def test_the_anchor_of_a_vertex_is_the_last_acute_corner_that_a_segment_joins_it_to():
-    random = np.random.default_rng(2)
-    for _ in range(20):
-        count, acute = random.integers(0, 30), random.integers(0, 2, 12).astype(np.uint8)
-        listed = np.zeros(count, SUBSEGMENT)
-        listed["from"], listed["to"] = random.integers(0, 12, (2, count))
-        expected = [-1] * 12
-        for near, far in (("from", "to"), ("to", "from")):
-            for a, b in zip(listed[near].tolist(), listed[far].tolist(), strict=True):
-                expected[b] = a if acute[a] else expected[b]
-        assert anchors(listed, acute).tolist() == expected
+def last_acute_ends(listed, acute):
+    """By vertex, the acute corner that the last segment joins it to, segments that end at it first; or -1."""
+    ends = [-1] * len(acute)
+    for near, far in (("from", "to"), ("to", "from")):
+        for a, b in zip(listed[near].tolist(), listed[far].tolist(), strict=True):
+            ends[b] = a if acute[a] else ends[b]
+    return ends
 
 
-def test_acute_corners_agree_with_arctangents():
-    """The code has separate branches for vertices of two segments and of several."""
+def test_acute_corners_and_anchors_agree_with_arctangents(device):
+    """Domains of random segments, some of them with vertices where parts of the domain only touch."""
     rng = np.random.default_rng(5)
     found = []
     for count in range(3, 33):
-        points = rng.random((count, 2))
-        pairs = np.unique(np.sort(rng.integers(0, count, (count, 2)), axis=1), axis=0)
-        listed = np.zeros(len(pairs), SUBSEGMENT)
-        listed["from"], listed["to"] = pairs.T
-        listed = listed[listed["from"] != listed["to"]]
-        listed["right"] = rng.integers(-1, 2, len(listed))
-        flags = acute_corners(listed, points)
-        assert np.array_equal(flags, acute_by_arctangents(listed, points))
-        ends = np.bincount(np.concatenate([listed["from"], listed["to"]]), minlength=count)
+        pairs = rng.integers(0, count, (count // 2, 2))
+        domain = dmr.Pslg(rng.random((count, 2)), pairs[pairs[:, 0] != pairs[:, 1]])
+        mesh = dmr.triangulate(domain, convex_hull=True)
+        if count % 2:
+            mesh = dmr.Mesh(mesh.vertices, mesh.triangles[rng.random(len(mesh.triangles)) < 0.8])
+        if not len(mesh.triangles):
+            continue
+        state, _ = admit(mesh, device)
+        listed = state.subsegments.download()[: state.subsegments_count]
+        points = state.points.download().view(np.float64).reshape(-1, 2)[: state.vertices]
+        flags = acute_by_arctangents(listed, points)
+        assert np.array_equal(state.acute.download(), flags) and state.any_acute == flags.any()
+        assert state.anchor.download().tolist() == last_acute_ends(listed, flags)
+        ends = np.bincount(np.concatenate([listed["from"], listed["to"]]), minlength=len(points))
         found += ends[flags == 1].tolist()
     assert 2 in found and 3 in found
 

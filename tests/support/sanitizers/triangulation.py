@@ -1,7 +1,6 @@
 """Triangulates random outlines of hard kinds, and prints the outcome of each as a line of JSON.
 
-The script also sweeps each mesh's segments as if they were a boundary, which they seldom are, and finds its acute
-corners.
+The script also sweeps each mesh's segments as if they were a boundary, which they seldom are.
 
     python triangulation.py [LIBRARY]
 
@@ -19,8 +18,6 @@ import numpy as np
 
 import dmr
 from dmr.errors import DmrError
-from dmr.refinement.setup.corners import acute_corners
-from dmr.refinement.state.records import SUBSEGMENT
 from dmr.triangulation import native
 from dmr.triangulation.sweep import sweep_edges
 from tests.support.digests import digest
@@ -64,13 +61,6 @@ def extremes(random):
     return np.where(random.integers(0, 2, vertices.shape) == 0, vertices, vertices * 2.0**-136), segments
 
 
-def subsegments(mesh):
-    """Segments as records, with the domain on both sides."""
-    records = np.zeros(len(mesh.segments), SUBSEGMENT)
-    records["from"], records["to"] = mesh.segments.T
-    return records
-
-
 def outcome(random, make):
     """Triangulates an outline; returns a digest of the result, or the error message."""
     vertices, segments = make(random)
@@ -89,7 +79,7 @@ def outcome(random, make):
         return str(error)
     arrays = (mesh.vertices, mesh.triangles, mesh.segments, mesh.segment_markers, mesh.vertex_markers)
     swept = np.array(repr(sweep_edges(mesh.vertices, *mesh.segments.T)).encode())
-    return digest(*arrays, mesh.vertex_attributes, swept, acute_corners(subsegments(mesh), mesh.vertices))
+    return digest(*arrays, mesh.vertex_attributes, swept)
 
 
 def main(library=None):

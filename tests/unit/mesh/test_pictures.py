@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sys
 from xml.etree import ElementTree
@@ -60,6 +61,8 @@ def test_a_plot_shows_the_mesh_and_leaves_out_the_hole(plt, values):
 def test_regions_are_two_colours_with_their_numbers(plt):
     ax = TWO.plot("region", cmap="cool")
     assert [tick.get_text() for tick in ax.child_axes[0].get_yticklabels()] == ["1", "5"]
+    named = dataclasses.replace(TWO, names={"regions": {5: "clay"}}).plot("region")
+    assert [tick.get_text() for tick in named.child_axes[0].get_yticklabels()] == ["1", "clay"]
     assert len(np.unique(pixels(ax).reshape(-1, 3), axis=0)) > 2
 
 

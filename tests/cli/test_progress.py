@@ -1,0 +1,68 @@
+"""The progress bar moves evenly: replayed runs, whose rounds were recorded with their times."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+
+import dmr
+from dmr.cli.progress import Forecast, Report
+
+# By the bounds that they refine to: triangles at the start, expected and at the end, and for rounds of each run the bad
+# triangles, all triangles, and the share of the time (one thread).
+RUNS = json.loads(Path(__file__).with_name("recorded_runs.json").read_text())
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_bar_follows_the_time_and_never_goes_back(name: str) -> None:
+    run = RUNS[name]
+    forecast = Forecast()
+    forecast.begin(run["triangles"], run["expected"])
+    shown = [forecast.fraction(bad, triangles) for bad, triangles, _ in run["rounds"]]
+    times = [time for _, _, time in run["rounds"]]
+    assert shown == sorted(shown) and shown[0] < 0.1 and 0.95 < shown[-1] <= 1
+    assert np.abs(np.array(shown) - times).max() < 0.3
+
+
+def test_a_replay_in_which_bad_triangles_return_does_not_go_back() -> None:
+    forecast = Forecast()
+    shown = [forecast.fraction(bad, triangles) for bad, triangles in [(9, 10), (0, 30), (5, 30), (0, 0), (0, 40)]]
+    assert shown == sorted(shown) and shown[-1] == 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_area": 1e-3}, {"max_edge": 0.06}, {"max_edge": lambda points: 0.04 + 0.1 * points[:, 0]}]
+)
+def test_the_triangles_that_bounds_need_are_estimated(options: dict[str, object]) -> None:
+    plate = dmr.domains.polygon([(0, 0), (2, 0), (2, 1), (0, 1)], [dmr.domains.circle_points(0.2, 24, (1, 0.5))])
+    found = []
+
+    class Recorder:
+        def begin(self, triangles: int, expected: float) -> None:
+            found.append((triangles, expected))
+
+        def __call__(self, round: int, bad: int, triangles: int) -> None:
+            assert len(found) == 1
+
+    result = dmr.refine(plate, **options, progress=Recorder(), device="cpu", threads=1)
+    ((triangles, expected),) = found
+    assert triangles == len(dmr.triangulate(plate).triangles)
+    assert 0.6 < expected / len(result.mesh.triangles) < 1.6
+    found.clear()
+    dmr.refine(plate, progress=Recorder(), device="cpu", threads=1)
+    assert found == [(triangles, 0.0)]
+
+
+def test_the_bar_shows_rounds() -> None:
+    with Progress(console=Console(file=io.StringIO())) as progress:
+        report = Report(progress, "refining")
+        report.begin(10, 0.0)
+        assert report(1, 100, 200) is True and report(2, 0, 400) is True
+        (task,) = progress.tasks
+    assert task.completed == 1 and task.fields["state"] == "round 2: 0 bad of 400"
