@@ -20,7 +20,7 @@ KERNEL_STRUCT(Mesh) {
     const uint8 *acute;  // per input vertex: 1 if it has a corner below 60 degrees
     int64 any_acute;     // 1 if one of them has
     int64 input_vertices;
-    int64 input_subsegments;    // equal to the number of input segments
+    int64 input_subsegments;    // number of admitted subsegments
     int32 *ancestor;            // per triangle: the input triangle it descends from; null if these carry no data
     const float64 *area_bounds; // per input triangle, or null
     float64 *attributes;        // of vertices, row by row, or null

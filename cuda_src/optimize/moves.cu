@@ -31,9 +31,9 @@ KERNEL_STRUCT(Smoothing) {
     float64 reach;         // of the search, in distances to the neighbours
 };
 
-// Vertices from `first` on may move, unless they are input vertices on a segment, or lie on a segment that starts at an
-// acute corner: those were placed on shells around it.
-KERNEL(find_mobility, Mesh mesh, int64 first, uint8 *mobility) {
+// Vertices may move, unless they are input vertices (with `keeps_input`, or on a segment), or lie on a segment that
+// starts at an acute corner: those were placed on shells around it.
+KERNEL(find_mobility, Mesh mesh, int32 keeps_input, uint8 *mobility) {
     for (const Index v : launch) {
         const int32 origin = mesh.vertex_origin[v];
         Mobility found = FREE;
@@ -41,7 +41,7 @@ KERNEL(find_mobility, Mesh mesh, int64 first, uint8 *mobility) {
             const Subsegment s = mesh.input_segments[origin];
             found = mesh.acute[s.from] || mesh.acute[s.to] ? FIXED : SLIDING;
         }
-        mobility[v] = v < first ? FIXED : found;
+        mobility[v] = keeps_input && origin == INPUT_VERTEX ? FIXED : found;
     }
 }
 
@@ -249,17 +249,14 @@ INLINE Point best_move(const MovingStar &star, const Track &track, float64 steep
     return best;
 }
 
-// Interpolates the attributes of a vertex at its new place p, in the triangle of its star that p lies in.
-INLINE void carry_attributes(const Mesh &mesh, const Star &star, int32 v, Point p) {
-    for (int i = 0; i < star.count; ++i) {
-        const int32 corners[3] = {v, star.ring[i], star.ring[i + 1]};
-        if (i == star.count - 1 || (orient2d(mesh.points[v], mesh.points[corners[1]], p) >= 0 &&
-                                    orient2d(mesh.points[corners[2]], mesh.points[v], p) >= 0)) {
-            interpolate_in_triangle(corners, mesh.points, p, mesh.width, mesh.attributes,
-                                    mesh.attributes + v * mesh.width);
-            return;
-        }
-    }
+// The triangle of a star that a place p inside it lies in. Rounding can put a place on the boundary outside of the
+// star: then the triangle is the one beside it, at either end.
+INLINE int triangle_around(const Mesh &mesh, const Star &star, Point v, Point p) {
+    for (int i = 0; i < star.count; ++i)
+        if (orient2d(v, mesh.points[star.ring[i]], p) >= 0 && orient2d(mesh.points[star.ring[i + 1]], v, p) >= 0)
+            return i;
+    const Point end = mesh.points[star.ring[0]];
+    return (p.x - v.x) * (end.x - v.x) + (p.y - v.y) * (end.y - v.y) > 0.0 ? 0 : star.count - 1;
 }
 
 KERNEL(move_vertices, Mesh mesh, Limits limits, Smoothing smoothing, int32 colour) {
@@ -276,8 +273,12 @@ KERNEL(move_vertices, Mesh mesh, Limits limits, Smoothing smoothing, int32 colou
         if (by.x == 0.0 && by.y == 0.0)
             continue;
         const Point p = track.place_after(by);
-        if (mesh.attributes != nullptr)
-            carry_attributes(mesh, star, v, p);
+        if (mesh.attributes != nullptr) {
+            const int holder = triangle_around(mesh, star, track.begin, p);
+            const int32 corners[3] = {v, star.ring[holder], star.ring[holder + 1]};
+            interpolate_in_triangle(corners, mesh.points, p, mesh.width, mesh.attributes,
+                                    mesh.attributes + i * mesh.width);
+        }
         mesh.points[v] = p;
         mesh.vertex_parameter[v] = track.slides ? track.parameter_after(by) : track.parameter;
         smoothing.moved[v] = 1;

@@ -91,6 +91,9 @@ template <class T> T atomicMin(T *place, T value) {
 template <class T> T atomicMax(T *place, T value) {
     return emulated::atomically(place, [=](T before) { return before < value ? value : before; });
 }
+template <class T> T atomicCAS(T *place, T expected, T desired) {
+    return emulated::atomically(place, [=](T before) { return before == expected ? desired : before; });
+}
 template <class T> T atomicOr(T *place, T value) {
     return emulated::atomically(place, [=](T before) { return T(before | value); });
 }

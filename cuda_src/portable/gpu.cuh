@@ -37,6 +37,13 @@ INLINE uint32 atomic_or(uint32 *place, uint32 bits) { return atomicOr(place, bit
 INLINE uint64 atomic_or(uint64 *place, uint64 bits) {
     return atomicOr(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(bits));
 }
+INLINE int32 compare_and_swap(int32 *place, int32 expected, int32 desired) {
+    return atomicCAS(place, expected, desired);
+}
+INLINE uint64 compare_and_swap(uint64 *place, uint64 expected, uint64 desired) {
+    return atomicCAS(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(expected),
+                     static_cast<unsigned long long>(desired));
+}
 
 // Adds to a striped counter, whose value is the sum of STRIPES entries: adjacent threads add to adjacent entries.
 INLINE void count_up(int64 *stripes, int64 value) {

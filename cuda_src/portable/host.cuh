@@ -60,6 +60,10 @@ template <class T> INLINE T atomic_min(T *place, T value) {
     return seen;
 }
 template <class T> INLINE T atomic_or(T *place, T bits) { return __atomic_fetch_or(place, bits, __ATOMIC_RELAXED); }
+template <class T> INLINE T compare_and_swap(T *place, T expected, T desired) {
+    __atomic_compare_exchange_n(place, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected; // what was there before
+}
 
 INLINE void count_up(int64 *stripes, int64 value) {
     if (value != 0)

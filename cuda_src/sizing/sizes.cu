@@ -8,6 +8,11 @@ KERNEL(fill_sizes, float64 size, float64 *sizes) {
         sizes[i] = size;
 }
 
+KERNEL(scale_sizes, float64 factor, float64 *sizes) {
+    for (const Index i : launch)
+        sizes[i] *= factor;
+}
+
 KERNEL(lower_to, float64 size, float64 *sizes) {
     for (const Index i : launch)
         lower(sizes[i], size);

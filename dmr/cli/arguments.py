@@ -75,7 +75,8 @@ def _add_refine(commands: Any) -> None:
 
         dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
         dmr refine domain.poly -q 25 -a 0.01 -o out.vtu  # 25 degrees, no area above 0.01, as a VTK file
-        dmr refine domain.poly --max-edge sizes.vtu  # edge lengths from the sizes on another mesh
+        dmr refine domain.poly --size 0.1  # edges of about this length
+        dmr refine domain.poly --size sizes.vtu  # edge lengths from the sizes on another mesh
         dmr refine domain.poly -a 0.01 --optimize  # better angles: points are moved afterwards
         dmr refine input.ele --device cpu --threads 4  # on four cores
         dmr refine input.ele --json | jq .triangles  # the result as JSON, for programs
@@ -92,11 +93,17 @@ def _add_refine(commands: Any) -> None:
     add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
     add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
     add(
+        "--size",
+        type=file_name,
+        metavar="LENGTH|FILE",
+        help="edge length wanted: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
+        "point data)",
+    )
+    add(
         "--max-edge",
         type=file_name,
         metavar="LENGTH|FILE",
-        help="largest edge length: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
-        "point data)",
+        help="largest edge length, likewise",
     )
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="placement of points (default: %(default)s)")
     add("--max-steiner", type=count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
@@ -177,7 +184,7 @@ def _add_triangulate(commands: Any) -> None:
     _add_output(parser)
     _add_outline_options(parser)
     _add_extras(parser)
-    add_threads(parser)
+    add_device(parser)
     add_json(parser)
     _add_feature_options(parser)
     parser.suggest = _suggest_triangle
@@ -288,7 +295,8 @@ def _add_validate(commands: Any) -> None:
     add("--input", type=file_name, metavar="IN", help="the mesh it was refined from, or the .poly file of its domain")
     add("-q", "--min-angle", type=number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=number, metavar="A", help="no triangle may be larger")
-    add("--max-edge", type=file_name, metavar="LENGTH|FILE", help="largest edge length, as for refine")
+    add("--size", type=file_name, metavar="LENGTH|FILE", help="edge length wanted, to compare edges with; never fails")
+    add("--max-edge", type=file_name, metavar="LENGTH|FILE", help="no edge may be longer")
     add(
         "--unrefined",
         type=file_name,

@@ -46,20 +46,21 @@ def run(arguments: Arguments, console: Console) -> int:
         opened = open_device(arguments.device, arguments.threads)
         chosen.check_device(opened.name, launches_children=opened.launches_children)
     started = time.perf_counter()
-    max_edge = read_size(arguments.max_edge, "max_edge")
+    size, max_edge = (read_size(getattr(arguments, name), name) for name in ("size", "max_edge"))
+    sized = size is not None or max_edge is not None
     found = read(
         arguments.input, arguments.threads, points=arguments.convex_hull,
         features=features_asked(arguments), on_conflict=arguments.on_conflict,
     )  # fmt: skip
     seconds_reading = time.perf_counter() - started
     with error_context(arguments.input), console.progress("refining") as bar:
-        opened = choose_device(found, chosen, max_edge, arguments.device, arguments.threads)
+        opened = choose_device(found, chosen, arguments.device, arguments.threads, sized=sized)
         # A bar needs the host between rounds. A GPU that drives its own rounds finishes too soon for a bar to help.
         by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
         progress = None if by_device and chosen.needs_host(**asked) is None else bar
         result = refine(
-            found, **options, **outline, max_edge=max_edge, device=arguments.device, threads=arguments.threads,
-            progress=progress, profile=arguments.profile,
+            found, **options, **outline, size=size, max_edge=max_edge, device=arguments.device,
+            threads=arguments.threads, progress=progress, profile=arguments.profile,
         )  # fmt: skip
     for warning in result.warnings:
         console.warn(warning)

@@ -37,6 +37,8 @@ def run(arguments: Arguments, console: Console) -> int:
             on_conflict=arguments.on_conflict,
             convex_hull=arguments.convex_hull or not len(found.segments),
             mesher=arguments.mesher,
+            device=arguments.device,
+            threads=arguments.threads,
         )
     made_at = time.perf_counter()
     written = output.write(mesh)

@@ -31,7 +31,7 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.validation.checker import validate
 
     mesh = read_mesh(arguments.mesh, "validate")
-    max_edge = read_size(arguments.max_edge, "max_edge")
+    size, max_edge = (read_size(getattr(arguments, name), name) for name in ("size", "max_edge"))
     input = None if arguments.input is None else read(
         arguments.input, points=arguments.convex_hull, features=features
     )  # fmt: skip
@@ -43,6 +43,7 @@ def run(arguments: Arguments, console: Console) -> int:
             input=input,
             min_angle=arguments.min_angle,
             max_area=arguments.max_area,
+            size=size,
             max_edge=max_edge,
             convex_hull=arguments.convex_hull,
             unrefined=unrefined,

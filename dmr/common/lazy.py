@@ -21,7 +21,8 @@ def lazy_names(
         if name in modules:
             return import_module(f"{package}.{name}")
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            # With the module, Python suggests the name that may have been meant.
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
         value = getattr(import_module(homes[name]), name)
         setattr(sys.modules[package], name, value)
         return value

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dmr.errors import InvalidMeshError
 from dmr.location.box_tree import MODULES, POINT, BoxTree, Frame
 from dmr.memory import Argument, Device, pack
 from dmr.mesh.arguments import check_kind
@@ -95,10 +97,19 @@ def boundary_edges(mesh: Mesh, flat: Int) -> tuple[Int, Int]:
     triangles = mesh.triangles
     edges = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
     owners = np.tile(np.arange(len(triangles), dtype=np.int32), 3)
-    ends = np.sort(edges, axis=1).astype(np.int64)
-    keys = ends[:, 0] * len(mesh.vertices) + ends[:, 1]
-    _, inverse, count = np.unique(keys, return_inverse=True, return_counts=True)
-    chosen = (count[inverse.reshape(-1)] == 1) | flat.astype(bool)[owners]
+    chosen = _are_single(mesh, edges) | flat.astype(bool)[owners]
     if not chosen.any():  # a closed surface folded flat
         chosen[:] = True
     return np.ascontiguousarray(edges[chosen][:, [0, 1, 1]]), owners[chosen]
+
+
+def _are_single(mesh: Mesh, edges: Int) -> NDArray[np.bool_]:
+    """Tells which edges have a single triangle; `edges` are those from corner 0 to 1, then 1 to 2, then 2 to 0."""
+    try:
+        return (mesh.neighbours[:, [2, 0, 1]] < 0).ravel(order="F")
+    except InvalidMeshError:  # triangles overlap, or some are clockwise
+        ends = np.sort(edges, axis=1).astype(np.int64)
+        keys = ends[:, 0] * len(mesh.vertices) + ends[:, 1]
+        _, inverse, count = np.unique(keys, return_inverse=True, return_counts=True)
+        single: NDArray[np.bool_] = count[inverse.reshape(-1)] == 1
+        return single

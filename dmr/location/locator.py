@@ -25,7 +25,7 @@ from dmr.mesh.coordinates import check_coordinates
 from dmr.mesh.quadratic import second_order
 from dmr.mesh.types import Float, Int, Mesh
 
-BLOCK = 2**20  # points located together
+BLOCK = 2**21  # points located together
 SORTED_FROM = 2**13  # points; fewer are located in the order in which they are given
 SORTED_LEVELS = constant("SORTED_LEVELS")  # of the curve along which points are sorted, two bits of a key each
 TOO_FEW_FOR_A_GPU = 2**16  # triangles and points together
@@ -35,9 +35,9 @@ NONE = 2**31 - 1
 class Locator:
     """The triangles of a mesh, ready for searches. Any number of threads may use it at the same time.
 
-    Building takes about 0.1 s per million triangles on two cores. The search structure needs 100 bytes per triangle on
-    the device, however graded the mesh is. A search takes logarithmic time, but longer among long slanted slivers,
-    whose bounding boxes overlap.
+    Building takes about 0.3 s per million triangles on two cores, and 0.04 s on a GPU. The search structure needs 100
+    bytes per triangle on the device, however graded the mesh is. A search takes logarithmic time, but longer among
+    long slanted slivers, whose bounding boxes overlap.
 
     Args:
         mesh: any mesh: it may have holes and several components, and need be neither convex nor Delaunay. Triangles

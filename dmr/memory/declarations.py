@@ -165,7 +165,7 @@ class Declarations:
         raise InternalError(f"{of}: cannot read the parameter {text.strip()!r}")
 
     def record(self, name: str) -> np.dtype[Any]:
-        """Returns the numpy dtype of a number, or of a struct whose fields are numbers, arrays of them or addresses.
+        """Returns the numpy dtype of a number, or of a struct of numbers, arrays of them, addresses and such structs.
 
         Raises:
             InternalError: there is no such struct, or it has other fields.
@@ -178,7 +178,8 @@ class Declarations:
         for type_, names in _FIELD.findall(body):
             for each in map(str.strip, names.split(",")):
                 label, _, size = each.rstrip("]").partition("[")
-                fields.append((label, SCALARS.get(type_), *([int(size)] if size else [])))
+                kind = self.record(type_) if type_ in self._records else SCALARS.get(type_)
+                fields.append((label, kind, *([int(size)] if size else [])))
         if not fields or _FIELD.sub("", body).strip() or any(kind is None for _, kind, *_ in fields):
             raise InternalError(f"struct {name} of {file}: a record has numbers and addresses as fields")
         return self._dtypes.setdefault(name, np.dtype(fields, align=True))

@@ -92,7 +92,8 @@ def check_table(array: Int, limit: int, element: str) -> None:
     index = int(np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))[0])
     row = array[index]
     bad = int(row[(row < 0) | (row >= limit)][0])
-    raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices", element, index)
+    from_one = "; they are counted from 0, not from 1" if array.min() == 1 and array.max() == limit else ""
+    raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices{from_one}", element, index)
 
 
 def check_indices(item: Mesh | Pslg) -> None:
@@ -364,7 +365,7 @@ class Pslg(HoldsFrozen):
 
     Attributes:
         vertices: (n, 2) float64.
-        segments: (s, 2) int32.
+        segments: (s, 2) int32; without segments, the convex hull of the vertices is the domain.
         holes: (h, 2) float64, one point inside each hole.
         regions: (r, 4) float64: x, y, attribute, area bound (<= 0: none).
         segment_markers: (s,) int32, 0 for unmarked segments; vertex_markers: (n,) int32 or None;
@@ -378,7 +379,7 @@ class Pslg(HoldsFrozen):
     """
 
     vertices: Float
-    segments: Int
+    segments: Int = field(default_factory=lambda: np.empty((0, 2), np.int32))
     holes: Float = field(default_factory=lambda: np.empty((0, 2)))
     regions: Float = field(default_factory=lambda: np.empty((0, 4)))
     segment_markers: Int | None = None

@@ -93,8 +93,7 @@ class RefineOptions:
             if callable(area) or isinstance(area, list | tuple) or getattr(area, "shape", ()) != ():
                 raise WrongTypeError(
                     f"{option('max_area')} must be a number, not {kind_of(area)}: areas for each triangle are "
-                    "the area_bounds of a Mesh, and edge lengths that depend on the place are given by "
-                    f"{option('size')} or {option('max_edge')}"
+                    f"the area_bounds of a Mesh, and {option('max_edge')} takes functions of the place"
                 )
             object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
         if self.max_steiner is not None:

@@ -34,6 +34,7 @@ def refine(
     *,
     min_angle: float = 30.0,
     max_area: float | None = None,
+    size: SizeSource | Size | float | None = None,
     max_edge: SizeSource | Size | float | None = None,
     steiner: str = "petal",
     conforming: bool = False,
@@ -67,6 +68,10 @@ def refine(
             nothing guarantees that the run ends before its limits.
         max_area: upper bound on the area of a triangle, above 0, in squared units of the coordinates; None for no
             bound. The smallest of `max_area`, the mesh's own `area_bounds` and `max_edge` applies everywhere.
+        size: the edge length that is wanted: a target, not a bound. A number above 0, in units of the coordinates; or
+            a `SizeField` or a function of (n, 2) points that returns (n,) lengths, inf where none is wanted. Points are
+            placed before the refinement: segments are divided evenly, and a front advances from them. A function is
+            sampled ahead (`dmr.sizing.sampled`), in at most 30 calls. None for no target.
         max_edge: upper bound on the longest edge of a triangle, in units of the coordinates: a number above 0; or a
             bound that depends on the triangle's centroid, as a `SizeField` or a function of (n, 2) points that returns
             (n,) lengths. Kernels evaluate a field. A function is sampled ahead (`dmr.sizing.sampled`), and then called
@@ -96,7 +101,7 @@ def refine(
         optimize: whether the points that were inserted are moved, and edges flipped, until the angles are better: True,
             or the most rounds (True: 8). Points on segments slide along them. No bound is violated that held before,
             and the smallest angle gets no smaller. A run that a time limit or the progress callback ended is not
-            optimised.
+            optimised; a time limit also ends the optimisation between two rounds, with a warning.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
         convex_hull: for a graph, mesh the whole convex hull, not only what segments enclose; holes stay holes.
@@ -142,32 +147,38 @@ def refine(
         optimize=optimize,
     )
     bound = None if max_edge is None else size_source(max_edge, "max_edge")
+    wanted = None if size is None else size_source(size, "size")
     profile = check_run(device, progress, profile=profile)
     options.check_loop(progress=progress is not None, profile=profile)
     time_limit = TimeLimit(options.max_seconds)
-    opened = choose_device(mesh, options, bound, device, threads)
+    sized = size is not None or max_edge is not None
+    opened = choose_device(mesh, options, device, threads, sized=sized)
     notes: list[str] = []
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         mesh, notes = triangulate_noting(
             mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened
         )
-        opened = choose_device(mesh, options, bound, device, threads)  # crossings may have added many triangles
+        opened = choose_device(mesh, options, device, threads, sized=sized)  # crossings may have added many triangles
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run
         check_demand(mesh, options.max_area)
     asked = progress is not None and len(mesh.triangles) > TINY_MESH  # runs with further recipes do not report it
     by_host = options.loop == "host" or options.needs_host(progress=asked, profile=profile)
-    opened.prepare(*refinement_modules(options, rounds_on_device=not by_host))
+    opened.prepare(*refinement_modules(options, rounds_on_device=not by_host, placed=size is not None))
     function = None
     if bound is not None and not bound.by_kernels:
         function, bound = bound, sampled(bound, mesh, error=SAMPLING_ERROR)
+    if wanted is not None and not wanted.by_kernels:
+        wanted = sampled(wanted, mesh)
     settings = RunSettings(
-        options=options, max_edge=bound, function=function, time_limit=time_limit, progress=progress, profile=profile
-    )
+        options=options, size=wanted, max_edge=bound, function=function, time_limit=time_limit, progress=progress,
+        profile=profile,
+    )  # fmt: skip
     with opened.lock, opened.current:
         result = run(mesh, opened, settings)
-        by_others = function is None  # a user's function is called for one recipe only
+        # Sizes leave nothing to chance, and a user's function is called for one recipe only.
+        by_others = function is None and size is None
         if (
             by_others
             and len(mesh.triangles) <= TINY_MESH
@@ -186,21 +197,21 @@ def refine(
 
 
 def choose_device(
-    mesh: Mesh | Pslg, options: RefineOptions, max_edge: object, device: str, threads: int | None
+    mesh: Mesh | Pslg, options: RefineOptions, device: str, threads: int | None, *, sized: bool
 ) -> Device:
     """Opens the device to refine a mesh on; arguments and errors are those of `refine`."""
-    if device == "auto" and _is_tiny(mesh, options, max_edge):
+    if device == "auto" and _is_tiny(mesh, options, sized=sized):
         device, threads = "cpu", 1 if threads is None else threads
     opened = open_device(device, threads)
     options.check_device(opened.name, launches_children=opened.launches_children)
     return opened
 
 
-def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, max_edge: object) -> bool:
+def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, *, sized: bool) -> bool:
     """Whether there is too little work for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
         triangles, bounded = len(mesh.triangles), mesh.area_bounds is not None
     else:
         triangles, bounded = 2 * len(mesh.vertices), bool((mesh.regions[:, 3] > 0).any())
-    bounded = bounded or options.max_area is not None or max_edge is not None or options.min_angle > 30
+    bounded = bounded or options.max_area is not None or sized or options.min_angle > 30
     return triangles <= TOO_FEW_FOR_A_GPU and not bounded and options.balance not in CHILD_LAUNCHES

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
 
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, freeze_fields, frozen
@@ -13,6 +15,9 @@ from dmr.location.parents import find_parents
 from dmr.mesh.thumbnails import page
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.optimization.results import Smoothing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +130,10 @@ class Refinement(HoldsFrozen):
             f"{self.min_angle:.4g} to {self.max_angle:.4g} degrees, {'complete' if self.complete else 'ended early'}"
             f"{f', {left} triangles unrefined' if left else ''})"
         )
+
+    def plot(self, values: str | ArrayLike | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draws the mesh with matplotlib; arguments, result and errors are those of `Mesh.plot`."""
+        return self.mesh.plot(values, ax=ax, **style)
 
     def _repr_html_(self) -> str:
         """Returns a small picture of the mesh for notebooks."""

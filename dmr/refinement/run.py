@@ -23,12 +23,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dmr.common.clock import Clock
-from dmr.common.text import option
-from dmr.errors import InvalidMeshError
 from dmr.memory import Device
 from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
+from dmr.refinement.placement.admission import admit_placed, checked, interpolate_attributes
+from dmr.refinement.placement.placing import place
+from dmr.refinement.placement.smoothing import smooth
+from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest, target
 from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.budget import Budget
 from dmr.refinement.rounds.host_rounds import is_round_left
@@ -36,7 +38,7 @@ from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.rounds.work import Work
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.demand import default_budget, estimated_triangles, expected_triangles
-from dmr.refinement.setup.flips import make_delaunay
+from dmr.refinement.setup.flips import make_delaunay, refuse_unless_delaunay
 from dmr.refinement.setup.thresholds import Thresholds, thresholds
 from dmr.refinement.stages import Stages
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -66,6 +68,7 @@ class RunSettings:
 
     Attributes:
         options: the options of `dmr.refine`.
+        size: the wanted edge lengths, evaluated by kernels.
         max_edge: the bound on the longest edge, evaluated by kernels; function: the user's function that it was sampled
             from, which decides in the end.
         limits: the thresholds of another recipe than the usual one.
@@ -74,6 +77,7 @@ class RunSettings:
     """
 
     options: RefineOptions
+    size: SizeSource | None = None
     max_edge: SizeSource | None = None
     function: SizeSource | None = None
     limits: Thresholds | None = None
@@ -92,11 +96,15 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
     """
     options, clock = settings.options, Clock(device.synchronize if settings.profile else None)
     statistics = Statistics(device, quiet=settings.quiet)
-    with clock.phase("admit"):
-        state, notes = admit(mesh, device, options.keep_segments)
+    epochs = Epochs()
+    if settings.size is None:
+        with clock.phase("admit"):
+            state, notes = admit(mesh, device, options.keep_segments)
+    else:
+        mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs)
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
-    work = _work(mesh, state, settings, statistics, clock)
+    work = _work(mesh, state, settings, statistics, clock, epochs)
     with clock.phase("flip"):
         _make_delaunay(work, strict=options.strict)
     statistics.start()
@@ -125,13 +133,49 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
                 work.quality,
                 work.limits,
                 work.epochs,
-                fixed=state.input_vertices,
+                keeps_input=True,
                 rounds=options.optimize,
                 is_over=lambda: settings.time_limit.over,
+            )
+        if settings.time_limit.over:
+            statistics.warn(
+                f"the limit of {options.max_seconds:g} s passed during the optimisation: another run may make "
+                "another mesh"
             )
     with clock.phase("download"):
         refined = state.to_mesh(mesh)
     return statistics.refinement(refined, options, state, work.quality.counted(), clock, ending, smoothing)
+
+
+def _placed(
+    mesh: Mesh, device: Device, settings: RunSettings, statistics: Statistics, clock: Clock, epochs: Epochs
+) -> tuple[Mesh, DeviceMesh, list[str]]:
+    """Places points by the wanted sizes; returns the mesh with them, on the device, too, and notes for the user."""
+    options, size = settings.options, settings.size
+    assert size is not None
+    with clock.phase("admit"):
+        mesh, acute, notes = checked(mesh, device, strict=options.strict)
+    most = _most_points(mesh, settings)
+    with clock.phase("place"):
+        placement = place(
+            mesh, acute, target(size, settings.max_edge, options.max_area), device, keep_segments=options.keep_segments,
+            most=most, may_go_on=lambda: not settings.time_limit.over,
+        )  # fmt: skip
+    with clock.phase("admit"):
+        state, repaired = admit_placed(placement, device, options.keep_segments)
+    with clock.phase("smooth"):
+        smooth(state, epochs)
+        interpolate_attributes(state, placement)
+    statistics.placed, statistics.on_segments = placement.placed, placement.on_segments
+    return placement.mesh, state, notes + repaired
+
+
+def _most_points(mesh: Mesh, settings: RunSettings) -> int:
+    """Returns the limit on inserted points."""
+    if settings.options.max_steiner is not None:
+        return settings.options.max_steiner
+    sized = settings.size is not None or settings.max_edge is not None
+    return default_budget(mesh, settings.options, sized=sized)
 
 
 def _warnings(options: RefineOptions) -> Iterator[str]:
@@ -143,17 +187,21 @@ def _warnings(options: RefineOptions) -> Iterator[str]:
         )
 
 
-def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock) -> Work:
+def _work(
+    mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock, epochs: Epochs
+) -> Work:
     """Collects the data and settings of the rounds of the last stage."""
     device, options, space = state.device, settings.options, Workspace(state.device)
     limits = thresholds(options) if settings.limits is None else settings.limits
-    sized, max_edge = settings.max_edge is not None, None
-    if settings.max_edge is not None and settings.max_edge.number is not None:
-        limits = limits.with_edges(settings.max_edge.number)
-    elif settings.max_edge is not None:
-        max_edge = settings.max_edge.on(device)
+    bound, max_edge = settings.max_edge, None
+    if settings.size is not None:
+        bound = smallest(bound, multiple(settings.size, TOO_LONG))
+    if bound is not None and bound.number is not None:
+        limits = limits.with_edges(bound.number)
+    elif bound is not None:
+        max_edge = bound.on(device)
     known = None if settings.function is None else KnownSizes(state, settings.function)
-    points = default_budget(mesh, options, sized=sized) if options.max_steiner is None else options.max_steiner
+    points = max(_most_points(mesh, settings) - statistics.placed - statistics.on_segments, 0)
     return Work(
         limits=limits,
         quality=QualityCheck(state, space, limits, max_edge, known, counts_shares=settings.profile),
@@ -166,7 +214,7 @@ def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Stat
         competition=Competition(),
         marking=MARKINGS[options.marking].load(),
         balance=BALANCES[options.balance].load()(),
-        epochs=Epochs(),
+        epochs=epochs,
         progress=RoundProgress(device),
         statistics=statistics,
         clock=clock,
@@ -175,12 +223,9 @@ def _work(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Stat
 
 def _make_delaunay(work: Work, *, strict: bool) -> None:
     """Flips edges until the mesh is constrained Delaunay; if `strict`, refuses a mesh that is not."""
-    failing = make_delaunay(work.state, work.epochs, apply=False)
-    if failing and strict:
-        raise InvalidMeshError(
-            f"{failing} triangles have an edge that is not Delaunay, which {option('strict')} refuses"
-        )
-    if failing:
+    if strict:
+        refuse_unless_delaunay(work.state, work.epochs)
+    if make_delaunay(work.state, work.epochs, apply=False):
         flips = work.statistics.flips = make_delaunay(work.state, work.epochs)
         work.statistics.warn(f"the mesh was not Delaunay: {flips} edges were flipped first")
 

@@ -9,7 +9,7 @@ fine = dmr.refine(domain, max_edge=dmr.sizing.smallest(near_walls, round_arcs, 0
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from dmr.sizing.source import SizeSource
 GRADING = 0.2  # growth of sizes per unit of distance, if none is given
 TWO_PI = 6.283185307179586
 
-Along = Iterable[int | str] | int | str
+Along = list[int | str] | tuple[int | str, ...] | set[int | str] | range | Int | int | str
 
 
 def from_distance(
@@ -163,8 +163,11 @@ def _chosen(domain: Pslg | Mesh, along: Along | None) -> tuple[Float, Int]:
 
 def _markers(domain: Pslg | Mesh, along: Along) -> list[int]:
     numbers = {name: number for number, name in domain.names[MARKERS].items()}
+    several: list[Any] = list(along) if isinstance(along, list | tuple | set | range) else [along]
+    if isinstance(along, np.ndarray):
+        several = along.reshape(-1).tolist()
     found = []
-    for each in [along] if isinstance(along, int | str) else along:
+    for each in several:
         if isinstance(each, str) and each not in numbers:
             known = ", ".join(map(repr, numbers)) or "none"
             raise OptionError(f"{option('along')}: there is no boundary named {each!r}; the names are: {known}")

@@ -185,7 +185,7 @@ def _divide(
 
 def _deviations(corners: Float, found: Float) -> Float:
     """The largest relative difference between what is found at the new places and what the corners give there."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):  # sizes may be infinite, unknown, or at the ends of the range of floats
         given = np.stack([_weighted(corners, weights) for weights in WEIGHTS], axis=1)
         differences = np.abs(found - given) / np.minimum(found, given)
     differences[np.isinf(found) & np.isinf(given)] = 0.0

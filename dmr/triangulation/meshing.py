@@ -107,7 +107,7 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
         names=pslg.names,
     )
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
-    return record_triangulation(mesh, _links(plane.neighbours, sides, domain.kept))
+    return record_triangulation(mesh, links_of_kept(plane.neighbours, sides, domain.kept))
 
 
 def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
@@ -124,7 +124,7 @@ def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
     ]
 
 
-def _links(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> Links:
+def links_of_kept(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> Links:
     """Renumbers neighbours and sides for the triangles that are kept."""
     if kept.all():
         return Links(neighbours, sides)

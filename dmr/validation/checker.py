@@ -26,7 +26,7 @@ from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh, Pslg, check_indices
 from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.validation.arrays.pieces import Workers
-from dmr.validation.bounds.sizes import Size, check_max_area, check_max_edge, check_own_areas
+from dmr.validation.bounds.sizes import Size, check_max_area, check_max_edge, check_own_areas, edge_statistics
 from dmr.validation.bounds.small_angles import check_angles, straight_candidates
 from dmr.validation.bounds.unrefined import Unrefined, check_listed
 from dmr.validation.domain.domain import check_outline
@@ -68,6 +68,7 @@ def validate(
     input: MeshLike | None = None,
     min_angle: float | None = None,
     max_area: float | None = None,
+    size: Size | None = None,
     max_edge: Size | None = None,
     convex_hull: bool = False,
     unrefined: Mapping[str, ArrayLike] | None = None,
@@ -85,6 +86,8 @@ def validate(
         min_angle: degrees, 0 to 60; a lower bound of every angle. Triangles beside input corners of phi < 60 degrees
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
+        size: the edge lengths wanted, as for `refine`: `Report.statistics` then compares the edges with them, and no
+            check fails. A number, or a function that is evaluated at the middles of the edges.
         max_edge: upper bound of the edge lengths: a number, or a function of (n, 2) points that returns (n,) lengths
             and is evaluated at the triangles' centroids.
         convex_hull: the domain is the convex hull of the graph's vertices minus its holes, and not only the region that
@@ -167,6 +170,7 @@ def validate(
             "segments": len(mesh.segments),
             "boundary_edges": len(topology.boundary),
             **shapes.statistics,
+            **({} if size is None else edge_statistics(mesh, size)),
         },
         exceptions=exceptions,
         unrefined={reason: tuple(triangles.tolist()) for reason, triangles in left.by_reason.items()},

@@ -86,7 +86,9 @@ class Report:
         skipped: names of the checks that could not be made, with the reason. A check that depends on another one (for
             instance, the overlap check requires positively oriented triangles) is skipped if that one failed, but never
             if all others passed.
-        statistics: plain numbers about the mesh, measured in float64: vertices, triangles, min_angle, ...
+        statistics: plain numbers about the mesh, measured in float64: vertices, triangles, min_angle, ...; and if sizes
+            are given, mean_edge, shortest_edge and longest_edge, in sizes at the middles of the edges, and
+            edges_near_size, the share of them within 0.7 to 1.35 of it; None where no edge has a finite size.
         exceptions: triangles below the angle bound beside small input corners; these are not failures.
         unrefined: triangles that may violate a bound, by the reason ("precision", "kept_segment") that the refinement
             gave and the geometry confirms.
@@ -112,6 +114,12 @@ class Report:
         lines = [", ".join(counted(int(numbers[many] or 0), one, many) for one, many in kinds)]
         if numbers.get("min_angle") is not None:
             lines.append(f"angles from {numbers['min_angle']:.6g} to {numbers['max_angle']:.6g} degrees")
+        if numbers.get("mean_edge") is not None:
+            lines.append(
+                f"edges from {numbers['shortest_edge']:.3g} to {numbers['longest_edge']:.3g} times the size, "
+                f"{numbers['mean_edge']:.4g} on average, {100 * (numbers['edges_near_size'] or 0):.4g}% within "
+                "0.7 to 1.35 of it"
+            )
         for name in self.checked:
             count = self.counts.get(name, 0)
             lines.append(f"{'ok' if not count else 'FAILED'}  {name}" + (f" ({count} times)" if count > 1 else ""))

@@ -100,7 +100,7 @@ def view(
     if target is not None:
         check_target(target, overwrite=True)
     if target is None and not has_display():
-        raise OptionError("there is no display to open a window on; a screenshot file needs none")
+        raise OptionError(f"there is no display for a window: {option('screenshot', 'mesh.png')} draws without one")
     pv = _import_pyvista()
 
     frame = _common_frame(meshes)

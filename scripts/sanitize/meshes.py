@@ -169,6 +169,8 @@ def sizes(device: Device) -> Iterator[Case]:
     attributed = dmr.Mesh(mesh.vertices, mesh.triangles, vertex_attributes=mesh.vertices @ [[1.0, 2, 3], [4, 5, 6]])
     yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
     yield "a length", lambda: refined(mesh, device, max_edge=0.1)
+    yield "a target", lambda: refined(attributed, device, size=0.1, keep_segments="boundary")
+    yield "targets by a function", lambda: refined(mesh, device, size=finer_to_the_left, max_area=0.02)
     yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
     grid = dmr.SizeField.from_grid([-1, 0, 2], [-1, 2], np.array([[0.2, 0.05, 0.3], [0.4, 0.1, np.inf]]))
     yield "lengths on a grid", lambda: refined(mesh, device, max_edge=grid)

@@ -128,7 +128,9 @@ def test_remedies_are_typed_where_the_error_is_read(capsys, tmp_path, monkeypatc
 
 @pytest.mark.parametrize("value", [np.ones(2), [1.0, 2.0], lambda points: 1.0])
 def test_areas_that_vary_are_told_where_they_belong(value):
-    with pytest.raises(OptionError, match=r"max_area must be a number, not .*area_bounds of a Mesh.* size or max_edge"):
+    with pytest.raises(
+        OptionError, match=r"max_area must be a number, not .*area_bounds of a Mesh, and max_edge takes functions"
+    ):
         dmr.refine(MESH, max_area=value)
 
 
@@ -148,6 +150,13 @@ def test_areas_that_vary_are_told_where_they_belong(value):
 )
 def test_misspelt_commands_and_options_are_recognised(words, text, capsys):
     assert text in fails(capsys, 2, *words.split())
+
+
+def test_python_suggests_names_of_the_package():
+    done = subprocess.run(
+        [sys.executable, "-c", "import dmr; dmr.refin"], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert "Did you mean: 'refine'?" in done.stderr
 
 
 # ---- Completion ----------------------------------------------------------------------------------------------------

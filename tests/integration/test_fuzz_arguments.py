@@ -150,6 +150,27 @@ CALLS: dict[str, Call] = {
     ),
     "SizeField()": (FIELD, {"points": POINTS}, ()),
     "SizeField.limited": (FIELD.limited, {"gradient": 0.5}, ()),
+    "sizing.sampled": (
+        dmr.sizing.sampled,
+        {"size": 0.5, "over": (0, 0, 1, 1), "error": 0.1},
+        (),
+    ),
+    "sizing.from_distance": (
+        dmr.sizing.from_distance,
+        {"domain": PSLG, "near": 0.1, "far": 1.0, "distance": 1.0, "along": None},
+        (),
+    ),
+    "sizing.from_lengths": (
+        dmr.sizing.from_lengths,
+        {"domain": PSLG, "factor": 1.0, "far": 1.0, "grading": 0.1, "along": None},
+        (),
+    ),
+    "sizing.from_curvature": (
+        dmr.sizing.from_curvature,
+        {"domain": domains.circle(1.0, 24), "per_turn": 12, "far": 1.0, "grading": 0.1, "along": None},
+        (),
+    ),
+    "sizing.smallest": (lambda first: dmr.sizing.smallest(first, 0.1), {"first": FIELD}, ()),
     "generate": (dmr.generate, {"kind": "random", "n": 5, "seed": 0, "mesher": "dmr"}, ()),
     "measure": (dmr.measure, {"mesh": MESH, "bound": 20.0}, ()),
     "read": (dmr.read, {"path": "none.ele", "companions": (), "threads": 1}, ()),
@@ -341,6 +362,7 @@ NO_FUNCTIONS = {
     "errors",
     "io",
     "memory",
+    "sizing",
 }
 
 
@@ -349,6 +371,7 @@ def test_every_public_function_is_tested() -> None:
     assert set(dmr.__all__) - NO_FUNCTIONS <= names
     assert {f"io.{name}" for name in io.__all__} <= names | {"io.read", "io.write"}
     assert {f"domains.{name}" for name in domains.__all__} <= names
+    assert {f"sizing.{name}" for name in dmr.sizing.__all__} <= names | {"sizing.SizeField"}
 
 
 @st.composite

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dmr.errors import DmrError, FileError, OptionError
+from dmr.mesh.quantities import quality_colours
 from dmr.mesh.types import Mesh, Pslg
 from dmr.viewing.colours import ColourScale, round_numbers
 from dmr.viewing.viewer import view
@@ -64,6 +66,23 @@ def test_regions_have_their_own_colours(tmp_path):
     share = [near(picture, colour).mean() for colour in ((119, 170, 221), (238, 136, 102))]
     assert min(share) > 0.15
     assert abs(share[0] - share[1]) < 0.03
+
+
+def test_good_triangles_are_pale_and_bad_ones_darker():
+    degrees = np.linspace(0, 60, 256)
+    lightness = quality_colours().astype(float) @ (0.299, 0.587, 0.114)
+    assert lightness[degrees >= 30].min() > 190 and np.ptp(quality_colours()[degrees >= 30], axis=1).max() < 60
+    assert lightness[degrees < 29.9].max() < 205 and (np.diff(lightness[degrees < 29.9]) >= 0).all()
+    assert np.ptp(quality_colours()[degrees < 29], axis=1).min() > 80, "colours, not greys"
+
+
+def test_legends_of_regions_have_their_names(tmp_path):
+    named = replace(SQUARE, names={"regions": {int(SQUARE.triangle_attributes[0, 0]): "steel"}})
+    for name, mesh in (("plain", SQUARE), ("named", named)):
+        view(mesh, color="region", screenshot=tmp_path / f"{name}.png", window_size=(300, 300))
+    plain, other = (pixels(tmp_path / f"{name}.png").mean(axis=2) for name in ("plain", "named"))
+    changed = np.argwhere(np.abs(plain - other) > 60)
+    assert len(changed) and changed[:, 0].min() > 250, "only the legend, at the bottom"
 
 
 def test_segments_are_thicker_than_edges(tmp_path):

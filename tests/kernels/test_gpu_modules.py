@@ -21,7 +21,7 @@ from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
 from dmr.memory.declarations import source_folder
 from dmr.refinement.rounds import team_rounds
-from dmr.refinement.setup.modules import ALWAYS, OPTIMIZATION, ROUNDS_ON_DEVICE, refinement_modules
+from dmr.refinement.setup.modules import ALWAYS, OPTIMIZATION, PLACEMENT, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS
 from static_graph import engine, graph, lists, trees
 from static_graph.components.table import METHODS as COMPONENTS
@@ -117,6 +117,11 @@ def test_refinement_with_size_and_callback_prepares_its_modules(recorded):
         assert recorded.late == set()
         assert recorded.prepared <= {*ALWAYS, *ROUNDS_ON_DEVICE}
         recorded.forget()
+
+
+def test_placement_by_size_prepares_its_modules(recorded):
+    dmr.refine(dmr.read(BRACKET), device="cpu", size=0.5)
+    assert recorded.late == set() and {*PLACEMENT} <= recorded.launched
 
 
 def test_point_location_prepares_its_modules(recorded):

@@ -20,6 +20,7 @@ METHOD = re.compile(rf"^    (?![ /]){TEMPLATE}(?:METHOD )?[\w:<>, /]+? (\w+)\(",
 # Each folder of kernels includes itself and the folders before it.
 LAYERS = ("portable", "primitives", "geometry", "mesh", "refine", "triangulate")
 ABOVE = {
+    "placement": ("portable", "primitives", "geometry", "mesh", "placement"),
     "locate": ("portable", "primitives", "geometry", "mesh", "locate"),
     "lists": ("portable", "primitives", "lists"),
     "graph": ("portable", "primitives", "lists", "graph"),

@@ -24,7 +24,9 @@ SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 
 
 @pytest.fixture(scope="module")
 def device(tmp_path_factory):
-    sources = emulator.sources_in("primitives", "geometry", "mesh", "optimize", "refine")
+    sources = emulator.sources_in(
+        "primitives", "geometry", "mesh", "optimize", "placement", "refine", "sizing", "locate"
+    )
     sources = [source for source in sources if Path(source).stem not in BY_THE_DEVICE]
     return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))
 
@@ -44,6 +46,14 @@ def test_refinements_on_the_emulated_gpu_equal_those_of_the_cpu(name, device, mo
     mesh = dmr.generate(kind, SIZES[kind], seed=2)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
     assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)
+
+
+def test_targets_on_the_emulated_gpu_equal_those_of_the_cpu(device, monkeypatch):
+    # One corner of the outline is finer than the sizes.
+    domain = dmr.domains.polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 1.96), (0.96, 2), (0, 2)])
+    expected = dmr.refine(domain, size=0.25, device="cpu", threads=1)
+    assert expected.steiner["front"] > 20
+    assert result_summary(emulated(domain, device, monkeypatch, size=0.25)) == result_summary(expected)
 
 
 def test_first_points_on_the_emulated_gpu_equal_those_of_the_cpu(device, monkeypatch):

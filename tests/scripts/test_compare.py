@@ -16,6 +16,7 @@ from dmr.mesh.statistics import triangle_areas
 pytest.importorskip("triangle")
 
 from scripts.compare import hard_meshes as compare_hard_meshes
+from scripts.compare import optimization as compare_optimization
 from scripts.compare import sizes as compare_sizes
 from scripts.lib.guarded import Guarded
 from scripts.lib.random_domains import FAMILIES, domain
@@ -80,3 +81,11 @@ def test_meshes_from_a_folder(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "ours: 1 meshes (0 invalid), 0 stopped by a limit, 1 clear errors" in text
     assert "1 of 2 runs are not what the manifest expects" in text
+
+
+def test_gains_of_an_optimization_are_printed(capsys):
+    assert compare_optimization.main(["--inputs", "plate-1e-3", "--device", "cpu", "--threads", "1"]) == 0
+    head, rule, row = capsys.readouterr().out.splitlines()
+    assert head.count("|") == rule.count("|") == row.count("|")
+    before, after = (float(angle) for angle in row.split("|")[3].split(" to "))
+    assert row.startswith("| plate-1e-3 | 2,5") and after > 49 > before

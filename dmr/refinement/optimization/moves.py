@@ -25,13 +25,13 @@ class Mover:
             last sweep.
     """
 
-    def __init__(self, state: DeviceMesh, limits: Thresholds, first: int) -> None:
+    def __init__(self, state: DeviceMesh, limits: Thresholds, keeps_input: bool) -> None:
         """Finds the vertices that may move.
 
         Args:
             state: the mesh.
             limits: the bounds that moves respect.
-            first: the number of vertices that are fixed, before all others.
+            keeps_input: whether all input vertices are fixed; otherwise those on segments are.
         """
         self._state, self._limits = state, limits
         device, count = state.device, state.vertices
@@ -40,7 +40,7 @@ class Mover:
         self._colours, self._repaired = device.empty(count, np.uint8), device.empty(count, np.uint8)
         self._incident, self._degrees = device.empty(count, np.int32), device.empty(count, np.int32)
         device.launch("choose_colours", count, self._colours)
-        device.launch("find_mobility", count, state.view, first, self.mobility)
+        device.launch("find_mobility", count, state.view, int(keeps_input), self.mobility)
         device.launch("fix_segment_ends", state.subsegments_count, state.view, self.mobility)
 
     def fix_corners(self, listed: DeviceArray, count: int) -> None:

@@ -73,7 +73,7 @@ def optimize(
         everything = space.array("fresh", state.slots, np.int32)
         opened.launch("fill_indices", state.slots, everything)
         quality.check(everything, state.slots)
-        smoothing = optimize_mesh(state, quality, limits, epochs, fixed=0, rounds=most)
+        smoothing = optimize_mesh(state, quality, limits, epochs, keeps_input=False, rounds=most)
         result = state.to_mesh(_with_vertices_of(state, mesh))
     record_refinement(result, mesh)
     return Optimization(

@@ -40,7 +40,7 @@ def optimize_mesh(
     limits: Thresholds,
     epochs: Epochs,
     *,
-    fixed: int,
+    keeps_input: bool,
     rounds: int,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Smoothing:
@@ -50,21 +50,21 @@ def optimize_mesh(
         state: the mesh on its device; only its arrays are changed.
         quality, limits: the check of triangles against the bounds, and the bounds that moves respect.
         epochs: the epochs of the flips.
-        fixed: the number of vertices that keep their places, before all others.
+        keeps_input: whether all input vertices keep their places; otherwise those on segments do.
         rounds: the most rounds.
         is_over: whether no further round may begin.
     """
-    return _Optimizer(state, quality, limits, epochs, fixed).run(rounds, is_over)
+    return _Optimizer(state, quality, limits, epochs, keeps_input).run(rounds, is_over)
 
 
 class _Optimizer:
     """One optimisation: the mesh, its copy, and the arrays of the checks."""
 
     def __init__(
-        self, state: DeviceMesh, quality: QualityCheck, limits: Thresholds, epochs: Epochs, fixed: int
+        self, state: DeviceMesh, quality: QualityCheck, limits: Thresholds, epochs: Epochs, keeps_input: bool
     ) -> None:
         self._state, self._quality, self._epochs, self._device = state, quality, epochs, state.device
-        self._mover = Mover(state, limits, fixed)
+        self._mover = Mover(state, limits, keeps_input)
         self._snapshot = Snapshot(state)
         self._flags = state.device.empty(state.slots, np.int32)
         self._degrees = state.device.empty(state.slots, np.float64)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dmr.common.text import option
+from dmr.errors import InvalidMeshError
 from dmr.memory import compact, flagged_indices, scan, total
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.epochs import Epochs
@@ -34,3 +36,16 @@ def make_delaunay(state: DeviceMesh, epochs: Epochs, *, apply: bool = True) -> i
         device.launch("find_listed_flips", near, state.triangles, state.points, around, edges, failing)
         flipping, count = compact(around, failing, near)
     return flipped + count
+
+
+def refuse_unless_delaunay(state: DeviceMesh, epochs: Epochs) -> None:
+    """Refuses a mesh with edges that fail the in-circle test.
+
+    Raises:
+        InvalidMeshError: gives the number of triangles with such an edge.
+    """
+    failing = make_delaunay(state, epochs, apply=False)
+    if failing:
+        raise InvalidMeshError(
+            f"{failing} triangles have an edge that is not Delaunay, which {option('strict')} refuses"
+        )

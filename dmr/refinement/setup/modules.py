@@ -17,6 +17,8 @@ ADMISSION = (  # with the check of all triangles, and flips
     "refine/marking/marking",
     "refine/quality/quality",
 )
+PLACEMENT = ("placement/front", "placement/outline", "placement/smoothing", "sizing/sizes")
+FINE_OUTLINES = ("sizing/mesh_sizes",)  # for the sizes beside parts of an outline that are finer
 ALWAYS = (
     *ADMISSION,
     "mesh/angles",
@@ -28,13 +30,14 @@ OPTIMIZATION = ("optimize/checks", "optimize/moves")
 ROUNDS_ON_DEVICE = ("primitives/device_loop", "refine/rounds/persistent_rounds", "refine/rounds/single_block_rounds")
 
 
-def refinement_modules(options: RefineOptions, *, rounds_on_device: bool) -> tuple[str, ...]:
+def refinement_modules(options: RefineOptions, *, rounds_on_device: bool, placed: bool = False) -> tuple[str, ...]:
     """Returns the module names for `Device.prepare`.
 
     Args:
         options: options of the refinement.
         rounds_on_device: whether the device runs rounds without the host.
+        placed: whether points are placed by size first.
     """
     driver = ROUNDS_ON_DEVICE if rounds_on_device else ()
-    further = OPTIMIZATION if options.optimize else ()
+    further = ((*PLACEMENT, *FINE_OUTLINES) if placed else ()) + (OPTIMIZATION if options.optimize else ())
     return ALWAYS + driver + further + MARKINGS[options.marking].gpu_modules + BALANCES[options.balance].gpu_modules

@@ -32,13 +32,15 @@ class DeviceMesh:
 
     Attributes:
         vertices, slots, subsegments_count: number of vertices, triangles and subsegments.
-        input_vertices: number of the user's vertices; named: number of input segments that the user named
-            (the rest are boundary edges); named_markers: the markers of these.
+        input_vertices: number of the admitted vertices; given: of the user's among them, if points were placed by size.
+        named: number of input segments that the user named (the rest are boundary edges); named_markers: the markers
+            of these.
         triangles, points, subsegments: the records of `cuda_src/mesh/triangles.cuh`.
         order: (input_vertices,) the user's number of each input vertex.
         quality: one word per triangle (`cuda_src/refine/quality/quality.cuh`); rivals: the last triangle that beat it
             (`cuda_src/refine/candidates/competing.cuh`).
         vertex_origin, vertex_parameter: the origin of a vertex, and its parameter on its input segment.
+        input_subsegments: number of admitted subsegments, if placed points divide the input segments.
         subsegment_origin: the input segment of a subsegment; split_states: its split state.
         input_segments: ends of the input segments; acute: 1 at input vertices with a corner below 60 degrees, and
             any_acute: whether there are any; anchor: by input vertex, such a corner that an input segment joins it
@@ -73,6 +75,8 @@ class DeviceMesh:
     area_bounds: DeviceArray | None
     attributes: DeviceArray | None
     width: int
+    given: int | None = None
+    input_subsegments: int | None = None
     _view: Packed | None = None
 
     @property
@@ -85,7 +89,8 @@ class DeviceMesh:
                 "input_vertices", "area_bounds", "attributes", "width",
             )  # fmt: skip
             given = {name: getattr(self, name) for name in names}
-            self._view = pack("Mesh", ancestor=self.ancestor, input_subsegments=self.input_segments.size, **given)
+            subsegments = self.input_segments.size if self.input_subsegments is None else self.input_subsegments
+            self._view = pack("Mesh", ancestor=self.ancestor, input_subsegments=subsegments, **given)
         return self._view
 
     @property
@@ -155,6 +160,10 @@ class DeviceMesh:
         vertices = np.empty((self.vertices, 2))
         copy(vertices[: self.input_vertices], source.vertices, device.threads or available_threads())
         self.points[self.input_vertices : self.vertices].download(out=vertices[self.input_vertices :])
+        if self.given is not None:  # placed points have been smoothed
+            vertices[self.order.download()] = (
+                self.points[: self.input_vertices].download().view(np.float64).reshape(-1, 2)
+            )
         ancestor = None if self.ancestor is None else self.ancestor[: self.slots].download()
         segments, origins = self._segments()
         assert source.triangle_attributes is not None
@@ -204,4 +213,8 @@ class DeviceMesh:
             return None
         rows = self.attributes[self.input_vertices * self.width : self.vertices * self.width].download()
         assert source.vertex_attributes is not None
-        return np.concatenate([source.vertex_attributes, rows.reshape(-1, self.width)])
+        attributes = np.concatenate([source.vertex_attributes, rows.reshape(-1, self.width)])
+        if self.given is not None:
+            rows = self.attributes[: self.input_vertices * self.width].download()
+            attributes[self.order.download()] = rows.reshape(-1, self.width)
+        return attributes

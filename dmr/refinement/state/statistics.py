@@ -34,6 +34,7 @@ class Statistics:
 
     Attributes:
         loop: "device" once the device has driven rounds; otherwise "host".
+        placed, on_segments: points placed by size, by the front and on segments.
         warnings: what a user should know, one sentence each.
     """
 
@@ -47,6 +48,8 @@ class Statistics:
         self.history: list[Round] = []
         self.inserted = 0
         self.segments = 0
+        self.placed = 0
+        self.on_segments = 0
         self.off_centers = 0
         self.flips = 0
         self.host_processed = 0
@@ -138,7 +141,8 @@ class Statistics:
             steiner={
                 "off_center": self.off_centers,
                 "circumcenter": self.inserted - self.segments - self.off_centers,
-                "segment": self.segments,
+                "segment": self.segments + self.on_segments,
+                **({"front": self.placed} if state.given is not None else {}),
             },
             rounds=self.rounds,
             attempts=attempts,

@@ -19,6 +19,7 @@ from dmr.exact import Points
 from dmr.exact.bounded import Bounded
 from dmr.exact.points import BLOCK
 from dmr.exact.polynomials import cross
+from dmr.mesh.statistics import unique_edges
 from dmr.mesh.types import Mesh
 from dmr.validation.report import Findings
 from dmr.validation.triangulation.topology import Mask, describe
@@ -30,6 +31,7 @@ Size = Callable[[Float], ArrayLike] | float
 AREA_SLACK = Fraction(1, 1 << 40)
 # A longest edge may exceed the size by this fraction.
 SIZE_SLACK = 2.0**-40
+NEAR = (0.7, 1.35)  # ratios of an edge and its size that count as near
 # Error bound of a computed centroid, in units in the last place of its coordinates.
 _CENTROID_ULPS = 2.0
 
@@ -173,22 +175,35 @@ def check_max_edge(mesh: Mesh, points: Points, max_edge: Size, findings: Finding
     )
 
 
-def _sizes_at(size: Size, points: Float) -> Float:
+def edge_statistics(mesh: Mesh, size: Size) -> dict[str, float | int | None]:
+    """Compare the edges with the sizes at their middles; edges without a finite size do not count."""
+    a, b = (mesh.vertices[ends] for ends in unique_edges(mesh)[0].T)
+    with np.errstate(over="ignore"):
+        sizes = _sizes_at(size, a / 2 + b / 2, "size")
+        ratios = np.hypot(*(b - a).T) / sizes
+    ratios = ratios[np.isfinite(sizes)]
+    near = (ratios >= NEAR[0]) & (ratios <= NEAR[1])
+    found = (ratios.mean(), ratios.min(), ratios.max(), near.mean()) if len(ratios) else (None,) * 4
+    names = ("mean_edge", "shortest_edge", "longest_edge", "edges_near_size")
+    return {name: None if value is None else float(value) for name, value in zip(names, found, strict=True)}
+
+
+def _sizes_at(size: Size, points: Float, name: str = "max_edge") -> Float:
     """Evaluate a sizing function, or a constant size, at (n, 2) points; returns (n,) lengths."""
     if not callable(size) and (isinstance(size, bool) or not isinstance(size, Real)):
-        raise OptionError(f"{option('max_edge')} must be a number or a function of points, not {type(size).__name__}")
+        raise OptionError(f"{option(name)} must be a number or a function of points, not {type(size).__name__}")
     if not len(points):
         return np.empty(0)
     returned = size(points) if callable(size) else size
     try:
         sizes = real_array(returned, "iuf", none=None)
     except ValueError as error:
-        raise OptionError(f"{option('max_edge')} must return numbers ({error})") from None
+        raise OptionError(f"{option(name)} must return numbers ({error})") from None
     if sizes.ndim == 0:
         sizes = np.full(len(points), sizes)
     if sizes.shape != (len(points),):
         raise OptionError(
-            f"{option('max_edge')} must return one number for each of {len(points)} points, not shape {sizes.shape}"
+            f"{option(name)} must return one number for each of {len(points)} points, not shape {sizes.shape}"
         )
     if not (sizes > 0).all():
         raise OptionError(f"sizes must be numbers above 0, not {float(sizes[~(sizes > 0)][0]):g}")

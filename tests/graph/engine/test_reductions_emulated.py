@@ -53,7 +53,9 @@ REDUCTIONS = {
 def device(tmp_path_factory):
     """An emulated GPU with a body for each reduction."""
     folder = tmp_path_factory.mktemp("bodies")
-    copied = shutil.copytree(source_folder(), folder / "cuda_src", ignore=shutil.ignore_patterns("refine", "lists"))
+    copied = folder / "cuda_src"
+    for each in ("portable", "primitives", "graph"):
+        shutil.copytree(source_folder() / each, copied / each)
     bodies = copied / "bodies.cu"
     texts = [BODY.format(name=f"With{each}", reduction=each, kernels=f"test_{each.lower()}") for each in REDUCTIONS]
     bodies.write_text('#include "graph/engine/engine.cuh"\n' + "".join(texts))

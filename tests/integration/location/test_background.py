@@ -20,8 +20,13 @@ def two_parts():
     return dmr.Mesh(mesh.vertices, mesh.triangles[~hole & ~gap])
 
 
-def test_a_place_is_the_point_or_the_nearest_one(device):
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_place_is_the_point_or_the_nearest_one(turned, device):
     mesh = two_parts()
+    if turned:  # every third triangle is clockwise
+        triangles = mesh.triangles.copy()
+        triangles[::3] = triangles[::3, ::-1]
+        mesh = dmr.Mesh(mesh.vertices, triangles)
     points = np.random.default_rng(1).uniform(-3, 8, (700, 2))
     triangles, corners, weights = DeviceBackground(mesh, device).places(points)
     inside = dmr.locate(mesh, points, device="cpu")

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import dmr
 from dmr.errors import OptionError, WrongTypeError
 from dmr.refinement.optimization import rounds as optimization
+from dmr.refinement.optimization.snapshot import Snapshot
+from dmr.refinement.rounds.time_limit import TimeLimit
 from tests.support.digests import digest, mesh_digest
 from tests.support.meshes import triangulated
 
@@ -108,6 +110,15 @@ def test_a_limit_on_points_leaves_what_it_left():
     assert smallest_angles(fine.mesh).min() >= smallest_angles(dmr.refine(mesh, max_steiner=60).mesh).min()
 
 
+def test_a_time_limit_ends_the_rounds_with_a_warning(monkeypatch):
+    begun, take = [], Snapshot.take
+    monkeypatch.setattr(Snapshot, "take", lambda self: (begun.append(self), take(self)))
+    monkeypatch.setattr(TimeLimit, "over", property(lambda _: bool(begun)))
+    fine = dmr.refine(dmr.generate("random", 300, seed=3), max_seconds=1000, optimize=True)
+    assert fine.complete and fine.smoothing.rounds == 1
+    assert fine.warnings[-1].startswith("the limit of 1000 s passed during the optimisation")
+
+
 def test_flips_are_repeated_where_a_triangle_would_become_too_large(monkeypatch):
     mesh = dmr.generate(**PLATE)
     fine = dmr.refine(mesh, max_area=1e-4, optimize=True)
@@ -158,6 +169,15 @@ def test_attributes_are_interpolated_where_vertices_go():
     assert not np.array_equal(result.vertices, mesh.vertices)
     assert np.allclose(result.vertex_attributes, result.vertices @ [[3.0, 1.0], [-2.0, 5.0]] + [7.0, 0.0], atol=1e-12)
     assert sorted(result.triangle_attributes[:, 0]) == sorted(regions[:, 0])
+
+
+def test_attributes_of_inserted_points_are_interpolated_where_they_go():
+    outline = dmr.generate("random", 100, seed=5)
+    values = outline.vertices @ [[3.0], [-2.0]]
+    mesh = dmr.Mesh(outline.vertices, outline.triangles, vertex_attributes=values)
+    fine = dmr.refine(mesh, max_area=2e-3, optimize=True)
+    assert fine.smoothing.moves > 0
+    assert np.allclose(fine.mesh.vertex_attributes, fine.mesh.vertices @ [[3.0], [-2.0]], atol=1e-12)
 
 
 def test_segments_and_unused_vertices_stay():

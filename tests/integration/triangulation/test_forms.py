@@ -57,6 +57,20 @@ def test_a_pair_is_points_and_segments(wrap):
     assert area_of(dmr.triangulate(wrap([BAY, []]))) == hull_area(BAY)
 
 
+def test_a_graph_without_segments_is_its_points():
+    assert area_of(dmr.triangulate(dmr.Pslg(BAY), convex_hull=True)) == hull_area(BAY)
+    assert dmr.Pslg(BAY).segments.shape == (0, 2)
+
+
+def test_indices_from_one_are_recognised():
+    with pytest.raises(
+        InvalidMeshError, match="vertex 4, but there are 4 vertices; they are counted from 0, not from 1"
+    ):
+        dmr.Pslg(SQUARE, [[1, 2], [2, 3], [3, 4], [4, 1]])
+    with pytest.raises(InvalidMeshError, match=r"vertex 4, but there are 4 vertices$"):
+        dmr.Pslg(SQUARE, [[0, 4]])
+
+
 def test_a_data_frame_of_two_columns_is_points():
     pandas = pytest.importorskip("pandas")
     assert area_of(dmr.triangulate(pandas.DataFrame(SQUARE, columns=["x", "y"]))) == 16
@@ -161,8 +175,8 @@ def test_anything_with_a_geo_interface_is_a_domain(caplog):
     collection = {"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": ring(*BAY)}]}
     for domain in (bay, [bay], (Feature(collection["features"][0]),), Feature(collection)):
         assert area_of(dmr.triangulate(domain)) == 10
-    assert area_of(dmr.triangulate(json.loads(json.dumps(collection)))) == 10
     assert caplog.text == ""
+    assert area_of(dmr.triangulate(json.loads(json.dumps(collection)))) == 10
 
 
 def test_a_list_of_neighbours_is_their_union():

@@ -77,6 +77,7 @@ def test_axes_are_used_and_new_figures_are_made(plt):
     _, ax = plt.subplots()
     assert MESH.plot(ax=ax) is ax and RING.plot(ax=ax) is ax
     assert RING.plot().figure is not ax.figure
+    assert dmr.refine(RING, device="cpu", threads=1).plot("area", ax=ax) is ax
     regions = domains.with_regions(RING, [[6.5, 5, 7, 0]])
     assert [text.get_text() for text in regions.plot().texts] == ["7"]
 

@@ -1,0 +1,1 @@
+"""Placement of points by size: divided outlines, an advancing front, and smoothing."""

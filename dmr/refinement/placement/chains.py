@@ -1,0 +1,195 @@
+"""Divides segments evenly in the metric 1/h, along whole chains.
+
+A chain runs between corners: vertices where other than two segments meet, or where the direction turns. Rounding the
+number of pieces of a segment leaves an error, which the next segment of the chain takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.mesh.types import Float, Int
+from dmr.refinement.placement.outline import Segments
+
+FEWEST_SAMPLES, MOST_SAMPLES = 4, 2**12  # intervals per segment in which the metric is integrated
+ACCURACY = 0.02  # of the number of pieces
+SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
+STRAIGHT = 0.9  # cosine of the largest turn within a chain
+HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """Where segments are divided.
+
+    Attributes:
+        segment: (k,) int32, ascending: the segment of each new vertex.
+        parameter: (k,) float64, ascending along each: its place on the segment, from 0 to 1.
+    """
+
+    segment: Int
+    parameter: Float
+
+    def without(self, segments: NDArray[np.int64]) -> Division:
+        """Returns the division without that of some segments."""
+        stays = ~np.isin(self.segment, segments)
+        return Division(self.segment[stays], self.parameter[stays])
+
+    def pieces(self, ends: Int, first: int) -> tuple[Int, Int]:
+        """Returns the pieces of segments, in order, and the segment of each.
+
+        Args:
+            ends: (s, 2) of the segments; first: the number of the first new vertex.
+        """
+        counts = np.bincount(self.segment, minlength=len(ends)) + 1
+        origin = np.repeat(np.arange(len(ends), dtype=np.int32), counts)
+        last = np.cumsum(counts) - 1
+        start, end = np.empty(len(origin), np.int32), np.empty(len(origin), np.int32)
+        new = np.arange(first, first + len(self.segment), dtype=np.int32)
+        is_last, is_first = np.zeros(len(origin), bool), np.zeros(len(origin), bool)
+        is_last[last] = is_first[last - counts + 1] = True
+        start[is_first], start[~is_first] = ends[:, 0], new
+        end[is_last], end[~is_last] = ends[:, 1], new
+        return np.stack([start, end], axis=1), origin
+
+
+def divide(points: Float, segments: Segments, sizes: Callable[[Float], Float]) -> Division:
+    """Divides all segments into pieces of about the sizes.
+
+    Args:
+        points: (n, 2) vertices; sizes: the size at (k, 2) places, inf where pieces may have any length.
+    """
+    metric = _Metric.of(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes)
+    counts = _counts(points, segments, metric.total)
+    owner = np.repeat(np.arange(len(counts)), counts - 1)
+    number = np.arange(len(owner)) - np.repeat(np.cumsum(counts - 1) - (counts - 1), counts - 1) + 1
+    place = metric.parameter(owner, number / counts[owner])
+    return Division(owner.astype(np.int32), _shells(points, segments, owner, number, counts, place))
+
+
+class _Metric:
+    """The integral of 1/h along segments, by the trapezoidal rule between samples."""
+
+    def __init__(self, sums: list[Float], group: NDArray[np.int64], row: NDArray[np.int64]) -> None:
+        self._sums, self._group, self._row = sums, group, row
+        self.total = np.empty(len(group))
+        for k, table in enumerate(sums):
+            self.total[group == k] = table[row[group == k], -1]
+
+    @classmethod
+    def of(cls, start: Float, end: Float, sizes: Callable[[Float], Float]) -> _Metric:
+        """Doubles the samples of a segment until its total is accurate; calls `sizes` once per doubling."""
+        length = lengths(end - start)
+        group, row = np.zeros(len(start), np.int64), np.zeros(len(start), np.int64)
+        sums: list[Float] = []
+        left, before, count = np.arange(len(start)), np.full(len(start), np.inf), FEWEST_SAMPLES
+        while len(left):
+            t = np.arange(count + 1) / count
+            places = start[left, None] + t[:, None] * (end[left] - start[left])[:, None]
+            density = (length[left, None] / sizes(places.reshape(-1, 2)).reshape(len(left), -1)) / count
+            table = np.zeros_like(density)
+            np.cumsum(0.5 * (density[:, 1:] + density[:, :-1]), axis=1, out=table[:, 1:])
+            total = table[:, -1]
+            done = (np.abs(total - before) <= ACCURACY * np.maximum(total, 1)) | (count >= MOST_SAMPLES)
+            group[left[done]], row[left[done]] = len(sums), np.arange(np.count_nonzero(done))
+            sums.append(table[done])
+            left, before, count = left[~done], total[~done], 2 * count
+        return cls(sums, group, row)
+
+    def parameter(self, segment: NDArray[np.int64], part: Float) -> Float:
+        """Returns the places on segments that have a part of their total before them."""
+        found = np.empty(len(segment))
+        for k, table in enumerate(self._sums):
+            chosen = np.flatnonzero(self._group[segment] == k)
+            if not len(chosen):
+                continue
+            rows = table[self._row[segment[chosen]]]
+            wanted = part[chosen] * rows[:, -1]
+            last = rows.shape[1] - 1
+            place = np.clip((rows <= wanted[:, None]).sum(axis=1) - 1, 0, last - 1)
+            low, high = rows[np.arange(len(rows)), place], rows[np.arange(len(rows)), place + 1]
+            found[chosen] = (place + (wanted - low) / (high - low)) / last
+        return found
+
+
+def lengths(ways: Float) -> Float:
+    """Returns the lengths of (n, 2) vectors, with the same bits everywhere (numpy.hypot differs between systems)."""
+    found: Float = np.sqrt(ways[:, 0] * ways[:, 0] + ways[:, 1] * ways[:, 1])
+    return found
+
+
+def _counts(points: Float, segments: Segments, totals: Float) -> NDArray[np.int64]:
+    """Returns the number of pieces of each segment, at least 1."""
+    # The number for which the length of the pieces, as a ratio, is nearest to the size: sqrt(n (n + 1)) separates two.
+    below = np.maximum(np.floor(totals), 1)
+    alone = np.where(totals * totals > below * (below + 1), below + 1, below).astype(np.int64)
+    counts = alone.copy()
+    for chain in _chains(points, segments):
+        error = 0.0
+        for k in chain:
+            fewest, most = np.ceil(totals[k] / LONGEST), np.floor(totals[k] / SHORTEST)
+            if 1 <= fewest <= most:
+                counts[k] = int(min(max(round(totals[k] + error), fewest), most))
+                error += totals[k] - counts[k]
+            else:
+                error = 0.0
+    return counts
+
+
+def _chains(points: Float, segments: Segments) -> list[list[int]]:
+    """Returns the segments of each chain of two and more, in order."""
+    ends = segments.ends
+    degree = np.bincount(ends.ravel(), minlength=len(points))
+    both = np.argsort(ends.ravel(), kind="stable")  # the ends at each vertex, as 2 * segment + end
+    first = np.cumsum(degree) - degree
+    joints = np.flatnonzero(degree == 2)
+    one, other = both[first[joints]], both[first[joints] + 1]
+    ways = points[ends.ravel()[np.stack([one, other]) ^ 1]] - points[joints]
+    with np.errstate(all="ignore"):
+        cosine = -(ways[0] * ways[1]).sum(axis=1) / (lengths(ways[0]) * lengths(ways[1]))
+    straight = cosine > STRAIGHT
+    across = np.full(2 * len(ends), -1, np.int64)
+    across[one[straight]], across[other[straight]] = other[straight], one[straight]
+    following, seen, chains = across.tolist(), np.zeros(len(ends), bool), []
+    sides = across.reshape(-1, 2) >= 0
+    inner, joined = sides[:, 0] & sides[:, 1], sides[:, 0] | sides[:, 1]
+    for k in (*np.flatnonzero(joined & ~inner).tolist(), *np.flatnonzero(inner).tolist()):  # open chains, then loops
+        if seen[k]:
+            continue
+        end = 2 * k + (1 if following[2 * k] < 0 or inner[k] else 0)
+        chain = []
+        while end >= 0 and not seen[end >> 1]:
+            seen[end >> 1] = True
+            chain.append(end >> 1)
+            end = following[end]
+            end = end ^ 1 if end >= 0 else -1
+        chains.append(chain)
+    return chains
+
+
+def _shells(
+    points: Float,
+    segments: Segments,
+    owner: NDArray[np.int64],
+    number: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    place: Float,
+) -> Float:
+    """Moves the vertices next to acute corners to distances that are powers of 2, so that all segments of a corner are
+    cut alike (Ruppert 1995, section 5)."""
+    ends = segments.ends
+    length = lengths(points[ends[:, 1]] - points[ends[:, 0]])[owner]
+    acute = segments.acute[ends].astype(bool)[owner]
+    place = place.copy()
+    for side, next_to in ((0, number == 1), (1, number == counts[owner] - 1)):
+        moved = np.flatnonzero(acute[:, side] & next_to & (counts[owner] > 2))
+        part = place[moved] if side == 0 else 1 - place[moved]
+        mantissa, exponent = np.frexp(part * length[moved])
+        distance = np.ldexp(1.0, exponent - (mantissa < HALF_OCTAVE))
+        part = distance / length[moved]
+        place[moved] = part if side == 0 else 1 - part
+    return place

@@ -1,0 +1,57 @@
+"""The segments of a mesh: those that the user named, and every other boundary edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.mesh.provenance import links_of
+from dmr.mesh.types import Int, Mesh
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The segments of a mesh, in the order of `admit`.
+
+    Attributes:
+        ends: (s, 2) int32, the vertices that each segment joins: on the boundary, with the domain on the left; named:
+            the first ones are those that the user named.
+        markers: (named,) int32.
+        right: (s,) whether there is a triangle on the right, too.
+        acute: (n,) uint8, 1 at vertices with a corner below 60 degrees.
+        kept: (s,) whether a segment must not be split.
+    """
+
+    ends: Int
+    named: int
+    markers: Int
+    right: Flags
+    acute: NDArray[np.uint8]
+    kept: Flags
+
+    @classmethod
+    def of(cls, mesh: Mesh, acute: NDArray[np.uint8], keep_segments: str) -> Segments:
+        """Collects the segments of a valid mesh with counter-clockwise triangles."""
+        links = links_of(mesh)
+        neighbours = mesh.neighbours if links is None else links.neighbours
+        triangle, edge = np.nonzero(neighbours < 0)
+        boundary = np.stack([mesh.triangles[triangle, (edge + k) % 3] for k in (1, 2)], axis=1)
+        named, markers = mesh.unique_segments()
+        outward = np.isin(_keys(named[:, ::-1]), _keys(boundary))  # the domain lies on the right only
+        inward = np.isin(_keys(named), _keys(boundary))
+        named = np.where(outward[:, None], named[:, ::-1], named)
+        unnamed = boundary[~np.isin(_keys(boundary), _keys(named))]
+        right = np.concatenate([~(inward | outward), np.zeros(len(unnamed), bool)])
+        ends = np.concatenate([named, unnamed])
+        kept = np.full(len(ends), keep_segments == "all")
+        if keep_segments == "boundary":
+            kept = ~right
+        return cls(ends, len(named), markers, right, acute, kept)
+
+
+def _keys(edges: Int) -> NDArray[np.int64]:
+    return edges[:, 0].astype(np.int64) << 32 | edges[:, 1]

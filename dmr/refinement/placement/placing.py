@@ -1,0 +1,253 @@
+"""Places points by size in a domain, and triangulates them.
+
+    divide the segments                    in pieces of about the sizes, along whole chains    (chains)
+    place points                           by a front that starts from the pieces              (front)
+    triangulate                            all points, with the pieces as constraints          (dmr.triangulation)
+    smooth                                 the placed points                                   (smoothing)
+
+The refinement that follows makes all angles at least as large as asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.location.background import DeviceBackground
+from dmr.memory import Device
+from dmr.mesh.provenance import record_triangulation
+from dmr.mesh.types import Float, Int, Mesh, Pslg
+from dmr.refinement.placement.chains import Division, divide, lengths
+from dmr.refinement.placement.front import Front, Outline
+from dmr.refinement.placement.outline import Segments
+from dmr.refinement.placement.targets import smallest
+from dmr.refinement.state.records import POINT
+from dmr.sizing.size_field import SizeField
+from dmr.sizing.source import SizeSource
+from dmr.triangulation.meshing import links_of_kept
+from dmr.triangulation.native import Plane, triangulate_plane
+
+FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
+GROWTH = 0.15  # they grow by this much per unit of distance from it
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """A mesh with placed points, and where its vertices and segments come from.
+
+    Attributes:
+        given_mesh: the input.
+        mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
+            of segments are named, with the markers of their segments.
+        segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
+        complete: whether the front has run to its end.
+    """
+
+    given_mesh: Mesh
+    mesh: Mesh
+    segments: Segments
+    origin: Int
+    division: Division
+    complete: bool
+
+    @property
+    def given(self) -> int:
+        """The number of vertices of the input."""
+        return len(self.given_mesh.vertices)
+
+    @property
+    def on_segments(self) -> int:
+        """The number of vertices on segments."""
+        return len(self.division.segment)
+
+    @property
+    def placed(self) -> int:
+        """The number of vertices that the front has placed."""
+        return len(self.mesh.vertices) - self.given - self.on_segments
+
+
+def place(
+    mesh: Mesh,
+    acute: NDArray[np.uint8],
+    sizes: SizeSource,
+    device: Device,
+    *,
+    keep_segments: str,
+    most: int,
+    may_go_on: Callable[[], bool],
+) -> Placement:
+    """Places points in the domain of a mesh.
+
+    Args:
+        mesh: a valid mesh with counter-clockwise triangles; only its vertices, its segments and its domain matter.
+        acute: (n,) 1 at vertices with a corner below 60 degrees.
+        sizes: the wanted edge lengths, evaluated by kernels; inf where no points are wanted.
+        device: where the front runs.
+        keep_segments: which segments are not divided, as in `RefineOptions`.
+        most: the most points to insert; the first ones of the front are placed.
+        may_go_on: whether the front may go on; called before each round.
+    """
+    segments = Segments.of(mesh, acute, keep_segments)
+    everywhere = divide(mesh.vertices, segments, sizes)
+    division = everywhere.without(np.flatnonzero(segments.kept))
+    if len(division.segment) > most:
+        division = Division(division.segment[:most], division.parameter[:most])
+    while True:
+        new = _vertices(mesh, segments, division, device)
+        outline, sizes_there = _outline(mesh, segments, division, everywhere, new, sizes, device)
+        front = Front(outline, sizes_there, device, most - len(new))
+        placed = front.run(may_go_on)
+        vertices = np.concatenate([mesh.vertices, new, placed])
+        pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
+        plane = triangulate_plane(Pslg(vertices, pieces))
+        disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
+        if not disturbed.size:
+            break
+        # Rounding has moved a vertex of a segment across something that is very near: that segment stays whole.
+        division = division.without(disturbed)
+    origin = origin[plane.edge_segments]
+    made = _mesh(mesh, segments, division, vertices, plane, origin, device)
+    return Placement(mesh, made, segments, origin, division, front.complete)
+
+
+def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:
+    """Returns the vertices on segments, evaluated on them with one rounding."""
+    count = len(division.segment)
+    places = device.empty(count, POINT)
+    device.launch(
+        "points_on_segments", count, device.array(mesh.vertices, POINT), device.array(segments.ends.reshape(-1)),
+        device.array(division.segment), device.array(division.parameter), places,
+    )  # fmt: skip
+    found: Float = places.download().view(np.float64).reshape(-1, 2)
+    return found
+
+
+def _outline(
+    mesh: Mesh,
+    segments: Segments,
+    division: Division,
+    everywhere: Division,
+    new: Float,
+    sizes: SizeSource,
+    device: Device,
+) -> tuple[Outline, SizeSource]:
+    """Returns the outline for the front, and the sizes, which are smaller beside a finer outline.
+
+    Kept segments are divided there, too, so that the front advances from them as from others.
+    """
+    if segments.kept.any():
+        kept = everywhere.without(np.flatnonzero(~segments.kept))
+        both = np.concatenate([division.segment, kept.segment])
+        order = np.argsort(both, kind="stable")
+        division = Division(both[order], np.concatenate([division.parameter, kept.parameter])[order])
+        new = _vertices(mesh, segments, division, device)
+    points = np.concatenate([mesh.vertices, new])
+    pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
+    fronts = np.concatenate([pieces, pieces[segments.right[origin]][:, ::-1]])
+    return Outline(points, pieces, fronts), _beside_fine_pieces(points, pieces, sizes)
+
+
+def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSource:
+    """Returns the sizes, lowered around pieces of the outline that are shorter."""
+    shortest = np.full(len(points), np.inf)
+    length = lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
+    for k in range(2):
+        np.minimum.at(shortest, pieces[:, k], length)
+    joined = np.unique(pieces)
+    wanted = np.full(len(points), np.inf)
+    wanted[joined] = sizes(points[joined])
+    fine = np.isfinite(wanted) & (shortest < FINE * wanted)
+    if not fine.any():
+        return sizes
+    plane = triangulate_plane(Pslg(points, pieces), convex_hull=True)
+    background = Mesh(np.concatenate([points, plane.new_vertices]), plane.triangles)
+    values = np.full(len(background.vertices), np.inf)
+    values[: len(points)][fine] = shortest[fine]
+    lowered = smallest(sizes, SizeField(background, values, on="vertices").limited(GROWTH))
+    assert lowered is not None
+    return lowered
+
+
+def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:
+    """Returns the segments whose division makes pieces meet or cross."""
+    segments = [origin[plane.conflicts[:, 1]]]
+    others = plane.conflicts[:, 2]
+    segments.append(origin[others[others >= 0]])
+    has_new = np.bincount(origin) > 1
+    found = np.unique(np.concatenate(segments))
+    return found[has_new[found]].astype(np.int64)
+
+
+def _mesh(
+    mesh: Mesh, segments: Segments, division: Division, vertices: Float, plane: Plane, origin: Int, device: Device
+) -> Mesh:
+    """Makes the mesh of the domain from the triangulation of the plane; `origin` has the segment of each edge."""
+    in_domain = np.zeros(int(plane.labels.max()) + 1, bool)
+    in_domain[plane.left] = True
+    in_domain[plane.right[segments.right[origin]]] = True
+    kept = in_domain[plane.labels]
+    links = links_of_kept(plane.neighbours, plane.left_side, kept)
+    triangles = plane.triangles[kept]
+    used = np.zeros(len(vertices), bool)
+    used[triangles.ravel()] = True
+    fixed = len(mesh.vertices) + len(division.segment)
+    used[:fixed] = True
+    if not used.all():  # placed outside of the domain
+        number = np.cumsum(used, dtype=np.int32) - 1
+        vertices, triangles = vertices[used], number[triangles].astype(np.int32)
+    markers = np.zeros(len(segments.ends), np.int32)
+    markers[: segments.named] = segments.markers
+    made = Mesh.sound(
+        vertices=vertices,
+        triangles=triangles,
+        segments=plane.edges,
+        segment_markers=markers[origin],
+        vertex_markers=_vertex_markers(mesh, segments, division, len(vertices)),
+        holes=mesh.holes,
+        regions=mesh.regions,
+        names=mesh.names,
+        **_triangle_data(mesh, vertices, triangles, device),
+        vertex_attributes=_vertex_attributes(mesh, segments, division, len(vertices)),
+    )
+    return record_triangulation(made, links)
+
+
+def _vertex_markers(mesh: Mesh, segments: Segments, division: Division, count: int) -> Int | None:
+    """Returns the vertex markers: a vertex on a segment takes that of its segment, or 1 on the rest of the boundary."""
+    if mesh.vertex_markers is None:
+        return None
+    by_segment = np.ones(len(segments.ends), np.int32)
+    by_segment[: segments.named] = segments.markers
+    markers = np.zeros(count, np.int32)
+    markers[: len(mesh.vertices)] = mesh.vertex_markers
+    markers[len(mesh.vertices) :][: len(division.segment)] = by_segment[division.segment]
+    return markers
+
+
+def _triangle_data(mesh: Mesh, vertices: Float, triangles: Int, device: Device) -> dict[str, Any]:
+    """Returns what a triangle takes over from the one of the input that its centroid lies in."""
+    carried = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
+    if not carried and mesh.area_bounds is None:
+        return {}
+    a, b, c = (vertices[corner] for corner in triangles.T)
+    found = DeviceBackground(mesh, device).places(a + ((b - a) + (c - a)) / 3.0).triangles
+    return {
+        "triangle_attributes": None if mesh.triangle_attributes is None else mesh.triangle_attributes[found],
+        "area_bounds": None if mesh.area_bounds is None else mesh.area_bounds[found],
+    }
+
+
+def _vertex_attributes(mesh: Mesh, segments: Segments, division: Division, count: int) -> Float | None:
+    """Returns the vertex attributes: linear along segments. Those of placed points wait for their final places."""
+    given = mesh.vertex_attributes
+    if given is None or not given.shape[1]:
+        return None
+    start, end = (given[segments.ends[division.segment, k]] for k in range(2))
+    attributes = np.zeros((count, given.shape[1]))
+    attributes[: len(given)] = given
+    attributes[len(given) :][: len(start)] = start + division.parameter[:, None] * (end - start)
+    return attributes

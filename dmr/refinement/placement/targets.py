@@ -1,0 +1,63 @@
+"""Sizes derived from others: the smallest of several, and multiples."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dmr.memory import Device, DeviceArray, Number
+from dmr.sizing.functions import EqualSizes
+from dmr.sizing.segment_sizes import SmallestSizes
+from dmr.sizing.source import DeviceSizes, SizeSource
+
+
+@dataclass(frozen=True, eq=False)
+class Multiple(SizeSource):
+    """The sizes of a source, times a factor."""
+
+    source: SizeSource
+    factor: float
+
+    def limited(self, gradient: float) -> Multiple:
+        """Implements `SizeSource.limited`."""
+        return Multiple(self.source.limited(gradient / self.factor), self.factor)
+
+    def _upload(self, device: Device) -> DeviceSizes:
+        steps = self.source.on(device).steps
+
+        def lower(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
+            device.launch("scale_sizes", count, 1.0 / self.factor, sizes)  # sizes are lowered in units of the factor
+            for step in steps:
+                step(points, count, sizes)
+            device.launch("scale_sizes", count, self.factor, sizes)
+
+        return DeviceSizes((lower,))
+
+
+def multiple(source: SizeSource, factor: float) -> SizeSource:
+    """Returns the sizes of a source times a factor."""
+    return Multiple(source, factor) if source.number is None else EqualSizes(source.number * factor)
+
+
+def smallest(*sources: SizeSource | None) -> SizeSource | None:
+    """Returns the smallest of the sizes of sources; None if all are None."""
+    given = [source for source in sources if source is not None]
+    numbers = [source.number for source in given if source.number is not None]
+    others = [source for source in given if source.number is None]
+    if numbers:
+        others.append(EqualSizes(min(numbers)))
+    return (others[0] if len(others) == 1 else SmallestSizes(tuple(others))) if others else None
+
+
+TOO_LONG = 2.0  # an edge of this many sizes is split by refinement
+BELOW_MAX_EDGE = 0.7  # sizes of which few edges exceed a bound, in units of the bound
+BELOW_MAX_AREA = 1.2  # the same, in units of the square root of the bound on areas
+
+
+def target(size: SizeSource, max_edge: SizeSource | None, max_area: float | None) -> SizeSource:
+    """Returns the sizes with which points are placed: not much larger than bounds allow."""
+    by_edge = None if max_edge is None else multiple(max_edge, BELOW_MAX_EDGE)
+    by_area = None if max_area is None else EqualSizes(BELOW_MAX_AREA * math.sqrt(max_area))
+    found = smallest(size, by_edge, by_area)
+    assert found is not None
+    return found

@@ -1,0 +1,211 @@
+"""Compares meshes by size with Gmsh's Frontal-Delaunay: sizes, angles and seconds.
+
+    python -m scripts.bench.sizes                               # all domains, one thread
+    python -m scripts.bench.sizes --domains L skew --scale 0.3  # finer by this factor
+    python -m scripts.bench.sizes --device cuda
+
+The columns: triangles, mean smallest angle, smallest angle, mean edge over size, share of edges within 0.7 to 1.35
+sizes, shortest and longest edge over size, and the least of the seconds of all runs. Gmsh (Algorithm 6) meshes the same
+outline in the same run; without its package, or the system libraries that it needs, a line says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dmr
+from dmr import domains
+
+Float = NDArray[np.float64]
+Size = float | Callable[[Float], Float]
+FORMAT = "{:>6} {:>5} {:>9} {:>6} {:>6} {:>7} {:>7} {:>6} {:>6} {:>8}"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """An outline, its rings by the numbers of their segments, and the sizes wanted."""
+
+    outline: dmr.Pslg
+    rings: list[range]
+    size: Size
+
+
+def distance_to(points: Float) -> Callable[[Float], Float]:
+    """Returns the distance from places to the nearest of some points."""
+    from scipy.spatial import cKDTree
+
+    tree = cKDTree(points)
+    return lambda places: np.asarray(tree.query(places)[0])
+
+
+def with_holes(outline: Any, holes: list[Float], size: Size) -> Domain:
+    """Makes a domain of rings."""
+    lengths = [len(outline), *map(len, holes)]
+    ends = np.cumsum([0, *lengths])
+    rings = [range(int(a), int(b)) for a, b in pairwise(ends)]
+    return Domain(domains.polygon(outline, holes=holes), rings, size)
+
+
+def airfoil() -> Domain:
+    """A NACA 0012 profile in a channel; sizes grow with the distance from it."""
+    x = (1 - np.cos(np.linspace(0, np.pi, 60))) / 2
+    y = 0.6 * (0.2969 * np.sqrt(x) - 0.126 * x - 0.3516 * x**2 + 0.2843 * x**3 - 0.1036 * x**4)
+    profile = np.concatenate([np.stack([x, y], 1), np.stack([x, -y], 1)[-2:0:-1]])
+    distance = distance_to(profile)
+    box = [(-2, -2), (4, -2), (4, 2), (-2, 2)]
+    return with_holes(box, [profile], lambda points: np.minimum(0.02 + 0.15 * distance(points), 0.25))
+
+
+def coast() -> Domain:
+    """The sea around an island with a rough shore; sizes grow from it."""
+    random = np.random.default_rng(1)
+    angles = np.arange(400) * 2 * np.pi / 400
+    waves = sum(random.normal() / k**1.3 * np.cos(k * angles + 7 * random.random()) for k in range(2, 40))
+    shore = (1 + 0.12 * waves)[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    distance = distance_to(shore)
+    return with_holes([(-4, -4), (4, -4), (4, 4), (-4, 4)], [shore], lambda points: 0.02 + 0.12 * distance(points))
+
+
+def plate() -> Domain:
+    """A plate with two bores, whose segments are long compared with the size."""
+    bores = [domains.circle_points(radius, 8, center) for radius, center in ((0.4, (1, 1)), (0.3, (3, 0.7)))]
+    return with_holes([(0, 0), (4, 0), (4, 2), (0, 2)], bores, 0.05)
+
+
+DOMAINS = {
+    "L": lambda: with_holes([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], [], 0.03),
+    "skew": lambda: with_holes([(0, 0), (2, 0.3), (1.6, 1.7), (0.3, 1.4)], [], 0.03),
+    "plate": plate,
+    "airfoil": airfoil,
+    "coast": coast,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the benchmark; returns the exit code, 5 if a mesh is invalid."""
+    options = parser().parse_args(arguments)
+    print(FORMAT.format("domain", "", "triangles", "mean", "least", "edge/h", "within", "min", "max", "seconds"))
+    failed = False
+    for name in options.domains:
+        domain = DOMAINS[name]()
+        size = scaled(domain.size, options.scale)
+        mesh, seconds = ours(domain, size, options)
+        show(name, "dmr", mesh, size, seconds)
+        failed |= not dmr.validate(mesh, input=domain.outline, min_angle=30).ok
+        try:
+            mesh, seconds = gmsh_mesh(domain, size, options.repeats)
+        except (ImportError, OSError) as error:
+            print(f"no Gmsh: {error}", file=sys.stderr)
+            continue
+        show(name, "Gmsh", mesh, size, seconds)
+    return 5 if failed else 0
+
+
+def scaled(size: Size, scale: float) -> Size:
+    """Returns the sizes times a factor."""
+    if callable(size):
+        return lambda points: scale * size(points)
+    return scale * size
+
+
+def ours(domain: Domain, size: Size, options: argparse.Namespace) -> tuple[dmr.Mesh, float]:
+    """Returns the mesh, and the least seconds of a call."""
+    runs = []
+    for _ in range(options.repeats):
+        started = time.perf_counter()
+        fine = dmr.refine(domain.outline, size=size, device=options.device, threads=options.threads)
+        runs.append(time.perf_counter() - started)
+    return fine.mesh, min(runs)
+
+
+def gmsh_mesh(domain: Domain, size: Size, repeats: int) -> tuple[dmr.Mesh, float]:
+    """Returns Gmsh's mesh, and the least seconds of its two-dimensional meshing.
+
+    Raises:
+        ImportError, OSError: Gmsh, or a library that it needs, is missing.
+    """
+    import gmsh  # type: ignore[import-untyped,unused-ignore]
+
+    runs = []
+    for _ in range(repeats):
+        gmsh.initialize()
+        try:
+            gmsh.option.setNumber("General.Terminal", 0)
+            gmsh.option.setNumber("General.NumThreads", 1)
+            gmsh.option.setNumber("Mesh.Algorithm", 6)
+            _outline(gmsh.model.geo, domain)
+            gmsh.model.geo.synchronize()
+            if callable(size):
+                gmsh.model.mesh.setSizeCallback(partial(_size_at, size))
+            else:
+                gmsh.option.setNumber("Mesh.MeshSizeMin", size)
+                gmsh.option.setNumber("Mesh.MeshSizeMax", size)
+            gmsh.model.mesh.generate(1)
+            started = time.perf_counter()
+            gmsh.model.mesh.generate(2)
+            runs.append(time.perf_counter() - started)
+            tags, places, _ = gmsh.model.mesh.getNodes()
+            number = np.zeros(int(tags.max()) + 1, np.int32)
+            number[tags.astype(np.int64)] = np.arange(len(tags))
+            triangles = number[gmsh.model.mesh.getElementsByType(2)[1].astype(np.int64)].reshape(-1, 3)
+        finally:
+            gmsh.finalize()
+    return dmr.Mesh(places.reshape(-1, 3)[:, :2].copy(), triangles), min(runs)
+
+
+def _size_at(size: Callable[[Float], Float], _dim: int, _tag: int, x: float, y: float, _z: float, _lc: float) -> float:
+    return float(size(np.array([[x, y]]))[0])
+
+
+def _outline(geometry: Any, domain: Domain) -> None:
+    points = [geometry.addPoint(float(x), float(y), 0) for x, y in domain.outline.vertices]
+    loops = []
+    for ring in domain.rings:
+        lines = [geometry.addLine(points[a], points[b]) for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)]
+        loops.append(geometry.addCurveLoop(lines))
+    geometry.addPlaneSurface(loops)
+
+
+def show(name: str, program: str, mesh: dmr.Mesh, size: Size, seconds: float) -> None:
+    """Prints a row of the table."""
+    a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
+    sides = np.sort([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
+    cosines = (sides[1] ** 2 + sides[2] ** 2 - sides[0] ** 2) / (2 * sides[1] * sides[2])
+    angles = np.degrees(np.arccos(cosines))
+    start, end = (mesh.vertices[ends] for ends in mesh.edges.T)
+    sizes = size((start + end) / 2) if callable(size) else size
+    ratios = np.hypot(*(end - start).T) / sizes
+    within = ((ratios >= 0.7) & (ratios <= 1.35)).mean()
+    print(
+        FORMAT.format(
+            name, program, f"{len(mesh.triangles):,}", f"{angles.mean():.2f}", f"{angles.min():.1f}",
+            f"{ratios.mean():.3f}", f"{100 * within:.1f}%", f"{ratios.min():.2f}", f"{ratios.max():.2f}",
+            f"{seconds:.3f}",
+        ),
+        flush=True,
+    )  # fmt: skip
+
+
+def parser() -> argparse.ArgumentParser:
+    """Returns the parser of the command line."""
+    found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("--domains", nargs="+", choices=DOMAINS, default=list(DOMAINS), help="default: all")
+    found.add_argument("--scale", type=float, default=1.0, metavar="F", help="multiply all sizes (default: 1)")
+    found.add_argument("--device", default="cpu", help="as for dmr.refine (default: cpu)")
+    found.add_argument("--threads", type=int, default=1, metavar="N", help="CPU threads (default: 1)")
+    found.add_argument("--repeats", type=int, default=3, metavar="N", help="runs of each program (default: 3)")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+"""`size=`: edges of about the size, points placed by a front, and everything else as in any refinement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr import Mesh, Pslg, domains
+from tests.support.digests import mesh_digest
+
+L_SHAPE = domains.polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)])
+SKEW = domains.polygon([(0, 0), (2, 0.3), (1.6, 1.7), (0.3, 1.4)])
+SQUARE = domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
+BORED = domains.polygon([(0, 0), (4, 0), (4, 2), (0, 2)], holes=[1 + domains.circle_points(0.4, 12)])
+
+
+def smallest_angles(mesh):
+    a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
+    sides = np.sort([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
+    return np.degrees(np.arccos((sides[1] ** 2 + sides[2] ** 2 - sides[0] ** 2) / (2 * sides[1] * sides[2])))
+
+
+def edge_ratios(mesh, size):
+    edges = np.unique(np.sort(mesh.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)), axis=0)
+    a, b = mesh.vertices[edges[:, 0]], mesh.vertices[edges[:, 1]]
+    return np.hypot(*(b - a).T) / size((a + b) / 2)
+
+
+@pytest.mark.parametrize(("domain", "h"), [(L_SHAPE, 0.06), (SKEW, 0.05), (BORED, 0.06)], ids=["L", "skew", "bored"])
+def test_edges_have_about_the_size(domain, h, device_options):
+    fine = dmr.refine(domain, size=h, **device_options)
+    assert dmr.validate(fine.mesh, input=domain, min_angle=30, max_edge=2 * h).ok
+    ratios, angles = edge_ratios(fine.mesh, lambda points: h), smallest_angles(fine.mesh)
+    assert 0.97 <= ratios.mean() <= 1.03
+    assert ((ratios > 0.7) & (ratios < 1.35)).mean() >= 0.97
+    assert angles.mean() >= 57 and angles.min() >= 37
+    assert len(fine.mesh.triangles) == pytest.approx(fine.mesh.areas.sum() / (np.sqrt(3) / 4 * h * h), rel=0.08)
+    assert fine.steiner["front"] > 0 and fine.complete
+
+
+def growing(points):
+    return 0.02 + 0.15 * np.hypot(*points.T)
+
+
+def test_sizes_that_grow(device_options):
+    fine = dmr.refine(SQUARE, size=growing, **device_options)
+    assert dmr.validate(fine.mesh, input=SQUARE, min_angle=30).ok
+    ratios = edge_ratios(fine.mesh, growing)
+    assert 0.95 <= ratios.mean() <= 1.05
+    assert ((ratios > 0.7) & (ratios < 1.35)).mean() >= 0.95
+    assert smallest_angles(fine.mesh).mean() >= 52
+
+
+def test_a_function_is_called_a_few_times():
+    calls = []
+
+    def size(points):
+        calls.append(len(points))
+        return growing(points)
+
+    fine = dmr.refine(SQUARE, size=size, device="cpu")
+    assert len(calls) <= 30 and sum(calls) <= 3 * len(fine.mesh.triangles)
+
+
+def test_threads_do_not_change_the_mesh(device_options):
+    for domain, size in ((L_SHAPE, 0.05), (SQUARE, growing)):
+        expected = dmr.refine(domain, size=size, device="cpu", threads=1)
+        assert mesh_digest(dmr.refine(domain, size=size, **device_options).mesh) == mesh_digest(expected.mesh)
+
+
+def test_no_points_where_the_size_is_infinite(device_options):
+    fine = dmr.refine(SQUARE, size=lambda points: np.where(points[:, 0] < 0.5, 0.05, np.inf), **device_options)
+    assert dmr.validate(fine.mesh, input=SQUARE, min_angle=30).ok
+    left = fine.mesh.vertices[:, 0] < 0.5
+    assert left.sum() > 150 and (~left).sum() < 100
+
+
+def test_divided_segments_are_even():
+    mesh = dmr.refine(domains.polygon([(0, 0), (10.4, 0), (10.4, 3), (0, 3)]), size=1.0, device="cpu").mesh
+    bottom = np.sort(mesh.vertices[mesh.vertices[:, 1] == 0, 0])
+    assert np.allclose(np.diff(bottom), 1.04, rtol=1e-12)
+
+
+def test_chains_carry_the_error_of_rounding():
+    """Four collinear segments of 3.4 sizes each are 13.6 sizes long: 14 pieces, not 12."""
+    outline = [(3.4 * k, 0) for k in range(5)] + [(13.6, 3), (0, 3)]
+    mesh = dmr.refine(domains.polygon(outline), size=1.0, device="cpu").mesh
+    assert np.count_nonzero(mesh.vertices[:, 1] == 0) - 1 == 14
+
+
+@pytest.mark.parametrize("kept", ["boundary", "all"])
+def test_kept_segments_are_not_divided(kept, device_options):
+    fine = dmr.refine(SQUARE, size=0.2, keep_segments=kept, **device_options)
+    assert len(fine.mesh.segments) == 4 and fine.steiner["segment"] == 0 and fine.steiner["front"] > 5
+    assert dmr.validate(fine.mesh, input=SQUARE, min_angle=30, unrefined=fine.unrefined_triangles).ok
+
+
+def test_a_mesh_keeps_its_vertices_and_its_data(device_options):
+    square = Pslg(
+        [(0, 0), (2, 0), (2, 1), (0, 1), (1, 0), (1, 1), (0.3, 0.5)],
+        [(0, 4), (4, 1), (1, 2), (2, 5), (5, 3), (3, 0), (4, 5)],
+        regions=[(0.5, 0.5, 7, 0), (1.5, 0.5, 8, 0)],
+        segment_markers=[2, 2, 3, 4, 4, 5, 6],
+        vertex_attributes=np.array([[0.0], [2], [2], [0], [1], [1], [0.3]]),
+    )
+    coarse = dmr.triangulate(square)
+    mesh = Mesh(**{name: getattr(coarse, name) for name in (
+        "vertices", "triangles", "segments", "segment_markers", "vertex_attributes", "triangle_attributes",
+    )})  # fmt: skip
+    fine = dmr.refine(mesh, size=0.1, **device_options).mesh
+    assert dmr.validate(fine, input=mesh, min_angle=30).ok
+    assert dmr.validate(fine, input=square, min_angle=30).ok
+    assert np.array_equal(fine.vertices[: len(mesh.vertices)], mesh.vertices)
+    centroids = fine.vertices[fine.triangles].mean(axis=1)
+    assert np.array_equal(fine.triangle_attributes[:, 0], np.where(centroids[:, 0] < 1, 7, 8))
+    assert np.allclose(fine.vertex_attributes[:, 0], fine.vertices[:, 0], atol=1e-12)
+
+
+def test_a_clockwise_mesh_and_a_wrong_one():
+    mesh = Mesh([(0, 0), (1, 0), (1, 1), (0, 1)], [(0, 2, 1), (0, 2, 3)])
+    fine = dmr.refine(mesh, size=0.2, device="cpu")
+    assert dmr.validate(fine.mesh, input=SQUARE, min_angle=30).ok and "turned around" in fine.warnings[0]
+    with pytest.raises(dmr.errors.InvalidMeshError):
+        dmr.refine(Mesh([(0, 0), (1, 0), (1, 1), (0, 1)], [(0, 1, 2), (0, 1, 3)]), size=0.2)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        domains.polygon([(0, 0), (3, 0), (3, 0.4)]),
+        Pslg([(0, 0), (2, 0), (2, 2), (0, 2), (0.7, 1), (1.4, 1.1)], [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5)]),
+        Pslg([(0, 0), (2, 0), (2, 2), (0, 2), (1, 1), (1.01, 1)], [(0, 1), (1, 2), (2, 3), (3, 0)]),
+        domains.polygon([(0, 0), (5, 0), (5, 0.03), (0, 0.03)]),
+        domains.polygon(domains.circle_points(1, 300)),
+    ],
+    ids=["wedge", "crack", "vertices", "channel", "fine outline"],
+)
+def test_hard_domains_are_proved(domain, device_options):
+    fine = dmr.refine(domain, size=0.15, **device_options)
+    assert fine.complete
+    assert dmr.validate(fine.mesh, input=domain, min_angle=30, unrefined=fine.unrefined_triangles).ok
+
+
+def test_the_smallest_bound_holds(device_options):
+    fine = dmr.refine(SQUARE, size=0.2, max_edge=0.1, max_area=0.003, **device_options)
+    assert dmr.validate(fine.mesh, input=SQUARE, min_angle=30, max_edge=0.1, max_area=0.003).ok
+
+
+def test_a_limit_on_points_and_on_time():
+    few = dmr.refine(SQUARE, size=0.02, max_steiner=300, device="cpu")
+    assert not few.complete and sum(few.steiner.values()) == 300
+    assert dmr.validate(few.mesh, input=SQUARE).ok
+    none = dmr.refine(SQUARE, size=0.02, max_seconds=0, device="cpu")
+    assert not none.complete and dmr.validate(none.mesh, input=SQUARE).ok
+
+
+def test_validate_reports_edges_and_never_fails():
+    mesh = dmr.refine(SQUARE, size=0.1, device="cpu").mesh
+    report = dmr.validate(mesh, size=0.1)
+    ratios = edge_ratios(mesh, lambda points: 0.1)
+    assert report.ok and report.statistics["mean_edge"] == pytest.approx(ratios.mean())
+    assert report.statistics["shortest_edge"] == pytest.approx(ratios.min())
+    assert report.statistics["longest_edge"] == pytest.approx(ratios.max())
+    assert any("times the size" in line for line in report.lines())
+    assert dmr.validate(mesh, size=1e-3).ok
+    assert dmr.validate(mesh, size=lambda points: np.full(len(points), np.inf)).statistics["mean_edge"] is None
+
+
+def test_optimised_meshes_keep_their_sizes():
+    plain, better = (dmr.refine(SKEW, size=0.05, optimize=optimize, device="cpu") for optimize in (False, True))
+    assert dmr.validate(better.mesh, input=SKEW, min_angle=30).ok
+    assert smallest_angles(better.mesh).mean() >= smallest_angles(plain.mesh).mean()
+    assert np.array_equal(better.mesh.vertices[: len(SKEW.vertices)], SKEW.vertices)
