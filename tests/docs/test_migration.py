@@ -78,4 +78,4 @@ def test_their_program_meshes_the_same_domain(section, tmp_path, monkeypatch):
         case _:
             found = theirs["points"], theirs.get("triangles", theirs.get("cells"))
     assert area(*found) == pytest.approx(mesh.areas.sum(), rel=0.003)
-    assert 0.4 < len(found[1]) / len(mesh.triangles) < 2.5
+    assert 0.6 < len(found[1]) / len(mesh.triangles) < 1.6

@@ -65,6 +65,7 @@ ORDINARY = {
     "balance": "work-stealing",
     "loop": "auto",
     "strict": False,
+    "optimize": 2,
     "on_conflict": "resolve",
     "convex_hull": False,
     "mesher": "dmr",
@@ -251,6 +252,7 @@ CALLS: dict[str, Call] = {
         },
         (),
     ),
+    "optimize": (dmr.optimize, {"mesh": MESH, "rounds": 1, "device": "cpu", "threads": 1}, ()),
     "io.from_meshio": (io.from_meshio, {"found": io.to_meshio(MESH)}, ()),
     **{
         f"io.from_meshio, {name}": (with_attributes(name), {"value": getattr(io.to_meshio(MESH), name)}, ())
@@ -353,9 +355,11 @@ CALLS: dict[str, Call] = {
 
 NO_FUNCTIONS = {
     "DmrError",
+    "Optimization",
     "Refinement",
     "Report",
     "SecondOrder",
+    "Smoothing",
     "Voronoi",
     "__version__",
     "domains",

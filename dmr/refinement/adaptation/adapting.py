@@ -21,7 +21,7 @@ from dmr.refinement.results import Refinement
 from dmr.sizing.functions import Size
 from dmr.sizing.size_field import SizeField
 
-NOT_OPTIONS = ("convex_hull", "max_edge", "strict")  # of `refine`, which mean nothing here
+NOT_OPTIONS = ("convex_hull", "strict")  # of `refine`, which mean nothing here
 
 
 def adapt(
@@ -43,12 +43,12 @@ def adapt(
 
     Args:
         mesh: the mesh, or the refinement that made it.
-        size: edge lengths: (n,) one per vertex of the mesh, or (m,) one per triangle; or a number, a `SizeField`, or a
-            function of (n, 2) points, as for `refine`.
+        size: the edge lengths that are wanted, a target as for `refine`: (n,) one per vertex of the mesh, or (m,) one
+            per triangle; or a number, a `SizeField`, or a function of (n, 2) points.
         on: "vertices" or "triangles", for sizes of a mesh with equally many of both.
         outline: the domain, if it is not `dmr.outline(mesh)`: for a mesh from a file, all of whose points on the
             boundary are otherwise kept, `dmr.outline(mesh, merge_collinear=True)`, or the graph that it was made from.
-        options: those of `refine`, such as `min_angle` and `device`.
+        options: those of `refine`, such as `min_angle`, `max_edge` and `device`.
 
     Returns:
         The new mesh, and a report of the run; `dmr.validate(result.mesh, input=dmr.outline(mesh))` proves it.
@@ -64,7 +64,7 @@ def adapt(
             raise OptionError(f"{name} is no option of adapt: see dmr.refine")
     field: Any = size if callable(size) or np.ndim(size) == 0 else SizeField(old, size, on=on)
     graph = outline_of(old) if outline is None else outline
-    result = refine(graph, max_edge=field, **options)
+    result = refine(graph, size=field, **options)
     adapted = _with_attributes(result.mesh, old)
     assert result.input_mesh is not None
     record_refinement(adapted, result.input_mesh)

@@ -36,7 +36,7 @@ def edge_lengths(mesh):
 
 
 def test_a_mesh_becomes_finer_and_coarser():
-    first = dmr.refine(L_SHAPE, max_edge=0.1, device="cpu")
+    first = dmr.refine(L_SHAPE, size=0.1, device="cpu")
     sizes = 0.02 + 0.3 * np.hypot(*(first.mesh.vertices - 1).T)
     second = dmr.adapt(first.mesh, sizes, device="cpu")
     assert dmr.validate(second.mesh, input=dmr.outline(first.mesh), min_angle=30).ok
@@ -52,7 +52,7 @@ def test_a_mesh_becomes_finer_and_coarser():
 
 def test_regions_holes_markers_names_and_free_vertices_are_kept():
     domain = two_materials()
-    first = dmr.refine(domain, max_edge=0.3, device="cpu")
+    first = dmr.refine(domain, size=0.3, device="cpu")
     second = dmr.adapt(first, 0.8, device="cpu")
     assert len(second.mesh.triangles) < len(first.mesh.triangles)
     for outline in (domain, dmr.outline(first.mesh)):
@@ -66,7 +66,7 @@ def test_regions_holes_markers_names_and_free_vertices_are_kept():
 
 @pytest.mark.parametrize("size", ["number", "function", "field", "vertices", "triangles"])
 def test_sizes_in_every_form(size):
-    first = dmr.refine(L_SHAPE, max_edge=0.4, device="cpu").mesh
+    first = dmr.refine(L_SHAPE, size=0.4, device="cpu").mesh
     given = {
         "number": 0.2,
         "function": lambda points: np.full(len(points), 0.2),
@@ -74,13 +74,13 @@ def test_sizes_in_every_form(size):
         "vertices": np.full(len(first.vertices), 0.2),
         "triangles": [0.2] * len(first.triangles),
     }[size]
-    expected = dmr.refine(dmr.outline(first), max_edge=0.2, device="cpu").mesh
+    expected = dmr.refine(dmr.outline(first), size=0.2, device="cpu").mesh
     found = dmr.adapt(first, given, device="cpu").mesh
     assert digest(found.vertices, found.triangles) == digest(expected.vertices, expected.triangles)
 
 
 def test_the_bits_are_the_same_on_every_device(device_options):
-    first = dmr.refine(two_materials(), max_edge=0.2, device="cpu").mesh
+    first = dmr.refine(two_materials(), size=0.2, device="cpu").mesh
     sizes = 0.05 + 0.1 * first.vertices[:, 0]
     expected = dmr.adapt(first, sizes, device="cpu", threads=1).mesh
     found = dmr.adapt(first, sizes, **device_options).mesh
@@ -88,7 +88,7 @@ def test_the_bits_are_the_same_on_every_device(device_options):
 
 
 def test_attributes_are_transferred():
-    first = dmr.refine(two_materials(), max_edge=0.3, device="cpu").mesh
+    first = dmr.refine(two_materials(), size=0.3, device="cpu").mesh
     linear = 1 + 2 * first.vertices[:, 0] - first.vertices[:, 1]
     centroids = first.vertices[first.triangles].mean(axis=1)
     old = replace(
@@ -104,7 +104,7 @@ def test_attributes_are_transferred():
 
 
 def test_what_does_not_fit_is_refused():
-    mesh = dmr.refine(L_SHAPE, max_edge=0.5, device="cpu").mesh
+    mesh = dmr.refine(L_SHAPE, size=0.5, device="cpu").mesh
     with pytest.raises(OptionError, match="sizes must have shape"):
         dmr.adapt(mesh, [1.0, 2.0])
     with pytest.raises(OptionError, match="sizes must be above 0"):
