@@ -1,14 +1,13 @@
-// Where the search for a point starts: at the slot of a vertex that is near on the curve.
+// Where the search for a point starts: at a triangle of a vertex that is near on the curve.
 //
 // `slots` has an entry per vertex, followed by coarser levels: an entry for every 16 of the level before, up to a level
 // with a single one. The entry of a vertex is
 //
 //     NOTHING    not searched yet
-//     slot       a triangle that the vertex got when it was inserted
+//     slot       a triangle with that corner
 //     ~slot - 1  the triangle that contained it when it was searched last; it is not inserted yet
 //
-// The entry of a coarser level is that of the first vertex inserted below it. Slots are never given up, and a cavity
-// reuses the slots of its triangles: so an old slot still holds a triangle nearby.
+// The entry of a coarser level is the first vertex inserted below it, or NOTHING.
 #pragma once
 
 #include "triangulate/plane.cuh"
@@ -29,17 +28,17 @@ INLINE int32 slot_near(const Plane &plane, int32 vertex) {
     }
     const int32 *level = plane.slots;
     Index size = plane.vertices, place = vertex;
-    int32 entry = NOTHING;
-    while (entry == NOTHING && size > 1) {
+    int32 near = NOTHING;
+    while (near == NOTHING && size > 1) {
         level += size;
         size = (size + SLOT_BRANCHES - 1) / SLOT_BRANCHES;
         place /= SLOT_BRANCHES;
-        entry = racing_load(level + place);
+        near = racing_load(level + place);
     }
-    return slot_of(entry);
+    return slot_of(racing_load(&plane.slots[near]));
 }
 
-// Notes the slot of an inserted vertex, and on the levels above up to one that has an entry.
+// Notes the triangle of an inserted vertex, and the vertex on the levels above, up to one that has an entry.
 INLINE void note_slot(const Plane &plane, int32 vertex, int32 slot) {
     racing_store(&plane.slots[vertex], slot);
     int32 *level = plane.slots;
@@ -50,6 +49,29 @@ INLINE void note_slot(const Plane &plane, int32 vertex, int32 slot) {
         place /= SLOT_BRANCHES;
         if (racing_load(level + place) != NOTHING)
             return;
-        racing_store(level + place, slot);
+        racing_store(level + place, vertex);
+    }
+}
+
+// For a loop over candidates: prefetches the entries of a vertex, then the triangle where its search begins, then that
+// triangle's corners and neighbours.
+template <class Candidate>
+INLINE void prefetch_search(const Plane &plane, Index i, Index end, const Candidate &candidate) {
+    constexpr Index FAR = 12, NEAR = 8, NEAREST = 4;
+    if (!PREFETCHES)
+        return;
+    if (i + FAR < end) {
+        prefetch(&plane.slots[candidate(i + FAR)]);
+        prefetch(&plane.points[candidate(i + FAR)]);
+    }
+    if (i + NEAR < end)
+        prefetch(&plane.triangles[slot_near(plane, candidate(i + NEAR))]);
+    if (i + NEAREST < end) {
+        const Triangle &t = plane.triangles[slot_near(plane, candidate(i + NEAREST))];
+        for (int k = 0; k < 3; ++k) {
+            prefetch(&plane.triangles[t.link[k]]);
+            if (t.vertex[k] != GHOST)
+                prefetch(&plane.points[t.vertex[k]]);
+        }
     }
 }

@@ -5,9 +5,9 @@
 #include "refine/retriangulation/needs.cuh"
 #include "triangulate/cavity.cuh"
 
-// Whether the points of cavity i and of the cavity that claimed the triangle across its j-th edge can both be inserted:
-// the new triangle at that edge must not contain the other point in its circumcircle. If arithmetic is unsure, or the
-// edge is a ghost's, they cannot. A claim counts whether its cavity proceeds or not, so that one pass suffices.
+// Whether the points of cavity i and of the owner of the triangle across its j-th edge can both be inserted: the new
+// triangle at that edge must not contain the other point in its circumcircle. If arithmetic is unsure, or the edge is a
+// ghost's, they cannot.
 INLINE bool commute(const Plane &plane, const Cavities &cavities, Index i, const Cavity &cavity, int j, int32 other) {
     const int32 u = cavity.edge(j).vertex, v = cavity.edge(j + 1).vertex;
     if (u == GHOST || v == GHOST)
@@ -16,20 +16,17 @@ INLINE bool commute(const Plane &plane, const Cavities &cavities, Index i, const
     return incircle_by_filter(plane.points[u], plane.points[v], p, q) < 0;
 }
 
-// Whether the point of cavity i is inserted: the cavity owns its triangles, and its point commutes with those of higher
-// priority beside it.
+// Whether the point of cavity i is inserted: the cavity owns its triangles, and its point commutes with those of owners
+// of higher priority beside it, whether these proceed or not.
 INLINE bool proceeds(const Plane &plane, const Cavities &cavities, Index i, uint32 epoch) {
-    check_cavity_ownership(plane.triangles, cavities, i);
     if (cavities.outcomes[i] != OWNER)
         return false;
     const Cavity cavity = cavities.at(i);
     for (int j = 0; j < cavities.extents[i].edges; ++j) {
-        const uint64 key = racing_load(&plane.triangles[cavity.edge(j).across].owner);
-        if (key > cavities.keys[i] && epoch_of(key) == epoch &&
-            !commute(plane, cavities, i, cavity, j, cavity_of(key))) {
-            cavities.outcomes[i] = YIELDED;
+        const uint64 key = plane.triangles[cavity.edge(j).across].owner;
+        if (key > cavities.keys[i] && epoch_of(key) == epoch && cavities.outcomes[cavity_of(key)] == OWNER &&
+            !commute(plane, cavities, i, cavity, j, cavity_of(key)))
             return false;
-        }
     }
     return true;
 }
@@ -38,8 +35,8 @@ INLINE bool proceeds(const Plane &plane, const Cavities &cavities, Index i, uint
 enum Fate { WINS, LOSES, OVERFLOWS, FATES };
 
 INLINE Sums<FATES> fate_of(const Cavities &cavities, Index i) {
-    const int32 outcome = cavities.outcomes[i];
-    return {{outcome == OWNER, outcome == LOST || outcome == YIELDED, outcome == OVERFLOWED}};
+    const int32 outcome = cavities.outcomes[i], won = cavities.won[i];
+    return {{won, !won && (outcome == LOST || outcome == OWNER), outcome == OVERFLOWED}};
 }
 
 // Inserts the point of cavity i: a fan replaces its triangles. `claimed` is the first of its two additional slots. The
@@ -58,6 +55,8 @@ INLINE void insert_point(const Plane &plane, const Cavities &cavities, Index i, 
         const int32 after = fan_slot(cavity, extent, claimed, j + 1 == extent.edges ? 0 : j + 1);
         store_record(&plane.triangles[slot],
                      Triangle{{p, edge.vertex, v}, {edge.across, after, before}, cavities.keys[i]});
+        if (edge.vertex != GHOST) // its triangle may have been one of the cavity's
+            racing_store(&plane.slots[edge.vertex], slot);
         const int32 other = owner_of(plane.triangles, edge.across, epoch);
         if (other != NOTHING && cavities.won[other]) { // link_points links them
             shared |= 1u << (j < 31 ? j : 31);

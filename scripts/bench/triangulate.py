@@ -1,13 +1,15 @@
-"""Times `dmr.triangulate` and Triangle's `-p` in the same run: one thread each, no refinement.
+"""Times `dmr.triangulate` and Triangle's `-p` in the same run, without refinement: one thread each by default.
 
     python -m scripts.bench.triangulate                                   # a million points: a few minutes
     python -m scripts.bench.triangulate --points 100000 --repeats 7 --json results.jsonl
+    python -m scripts.bench.triangulate --inputs points --device cuda     # points by rounds of kernels
 
 Inputs, generated from a seed: uniform random points in the unit square; the same with n / 10 segments among them, of
 random direction, that do not cross (one in each cell of a grid); a polygon of n / 5 vertices with a fractal outline.
 
     native      dmr: the native library and the copies of its arrays, without carving, markers and the Mesh
-    whole       dmr: `dmr.triangulate`, from a `dmr.Pslg` of numpy arrays to a `dmr.Mesh`, including conflict detection
+    whole       dmr: `dmr.triangulate`, from a `dmr.Pslg` of numpy arrays to a `dmr.Mesh`, including conflict detection,
+                on the device and the threads that the options name
     Triangle    `triangle.triangulate` with `p` (which its wrapper turns into `Qzp`) and with `pNEP`, which writes no
                 arrays for nodes, elements and segments: the least that can be measured through Python. The wrapper
                 still copies the given arrays, which takes a few percent and is measured separately (`copy in`).
@@ -66,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(HEAD)
     agreed = True
     for name in options.inputs:
-        row = measure(name, INPUTS[name](options.points, options.seed), options.repeats)
+        pslg = INPUTS[name](options.points, options.seed)
+        row = measure(name, pslg, options.repeats, device=options.device, threads=options.threads)
         agreed &= row.same
         print(line(row), flush=True)
         if options.json is not None:
@@ -124,7 +127,7 @@ INPUTS: dict[str, Callable[[int, int], dmr.Pslg]] = {"points": points, "segments
 # ---- Measuring -----------------------------------------------------------------------------------------------------
 
 
-def measure(name: str, pslg: dmr.Pslg, repeats: int) -> Row:
+def measure(name: str, pslg: dmr.Pslg, repeats: int, *, device: str = "cpu", threads: int | None = 1) -> Row:
     """Times both programs on one input in turn; the first round does not count."""
     import triangle
 
@@ -134,7 +137,7 @@ def measure(name: str, pslg: dmr.Pslg, repeats: int) -> Row:
     p = "p" if len(pslg.segments) else ""
     calls: dict[str, Callable[[], Any]] = {
         "native": lambda: triangulate_plane(pslg),
-        "whole": lambda: dmr.triangulate(pslg),
+        "whole": lambda: dmr.triangulate(pslg, device=device, threads=threads),
         "triangle bare": lambda: triangle.triangulate(given, f"{p}NEP"),
         "triangle": lambda: triangle.triangulate(given, p),
         "copy in": lambda: [np.ascontiguousarray(array).copy() for array in given.values()],
@@ -184,6 +187,8 @@ def parser() -> argparse.ArgumentParser:
     add("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="NAME", help=f"of {', '.join(INPUTS)}")
     add("--points", type=int, default=1_000_000, metavar="N", help="default: 1000000")
     add("--seed", type=int, default=SEED, metavar="S", help=f"default: {SEED}")
+    add("--device", default="cpu", help="of `whole` (default: cpu)")
+    add("--threads", type=int, default=1, metavar="N", help="of `whole`, on the CPU (default: 1)")
     add("--repeats", type=int, default=5, metavar="N", help="timed runs of each (default: 5)")
     add("--json", type=Path, metavar="FILE", help="append a record of each input, one JSON object per line")
     return found

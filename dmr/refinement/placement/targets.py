@@ -50,6 +50,7 @@ def smallest(*sources: SizeSource | None) -> SizeSource | None:
 
 
 TOO_LONG = 2.0  # an edge of this many sizes is split by refinement
+SPACED = 0.985  # sizes with which points are placed, so that edges are about as long: voids of the front are longer
 BELOW_MAX_EDGE = 0.7  # sizes of which few edges exceed a bound, in units of the bound
 BELOW_MAX_AREA = 1.2  # the same, in units of the square root of the bound on areas
 
@@ -58,6 +59,6 @@ def target(size: SizeSource, max_edge: SizeSource | None, max_area: float | None
     """Returns the sizes with which points are placed: not much larger than bounds allow."""
     by_edge = None if max_edge is None else multiple(max_edge, BELOW_MAX_EDGE)
     by_area = None if max_area is None else EqualSizes(BELOW_MAX_AREA * math.sqrt(max_area))
-    found = smallest(size, by_edge, by_area)
+    found = smallest(multiple(size, SPACED), by_edge, by_area)
     assert found is not None
     return found

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dmr.errors import InternalError, InvalidMeshError
-from dmr.memory import Device, DeviceArray, Enumeration, Packed, constant, pack, record
+from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Number, Packed, constant, pack, record
 from dmr.mesh.types import Int
 from dmr.triangulation.rounds.order import Order
 
@@ -34,6 +34,10 @@ class Fate(Enumeration):
     """What becomes of the candidates of a round."""
 
 
+class Advance(Enumeration):
+    """The progress of an insertion, on the device."""
+
+
 @dataclass
 class Plane:
     """A triangulation of the plane on a device: `Plane` of cuda_src/triangulate/plane.cuh.
@@ -48,7 +52,7 @@ class Plane:
     triangles: DeviceArray
     slots: DeviceArray
     view: Packed
-    count: int = 4
+    count: int
 
 
 def empty_plane(order: Order) -> Plane:
@@ -76,7 +80,7 @@ def empty_plane(order: Order) -> Plane:
     view = pack("Plane", triangles=triangles, points=points, numbers=order.numbers, slots=slots, vertices=points.size)
     c = int(vertices[place : place + 1].download()[0])
     device.launch("start_plane", 1, view, a, b, c)
-    return Plane(device, order, triangles, slots, view)
+    return Plane(device, order, triangles, slots, view, 4)
 
 
 @dataclass
@@ -107,72 +111,117 @@ class Records:
 
 
 class Insertion:
-    """Inserts the vertices of a plane's order."""
+    """Inserts the vertices of a plane's order. The device repeats the rounds by itself; the host inserts vertices whose
+    cavities are larger than the records."""
 
     def __init__(self, plane: Plane) -> None:
         device = plane.device
         self._plane, self._device = plane, device
         most = CANDIDATES_PER_THREAD * device.threads or MOST_CANDIDATES
         self._most = min(most, plane.order.vertices.size)
+        self._losers = device.empty(2 * self._most, np.int32)
         self._large = device.empty(self._most, np.int32)
         self._fates = device.empty(device.most_pieces * Fate.FATES, np.int32)
         self._totals = device.empty(Fate.FATES, np.int32)
-        self._epoch = 0
+        self._progress = device.empty(Advance.ADVANCES, np.int32)
 
     def run(self) -> None:
         """Inserts all vertices."""
-        vertices = self._plane.order.vertices
+        progress = np.zeros(Advance.ADVANCES, np.int32)
+        progress[Advance.ROUND_CANDIDATES] = progress[Advance.ROUND_EPOCH] = 1
+        progress[Advance.USED_SLOTS] = self._plane.count
         records = Records(self._device, self._most, RECORD)
-        losers, new_losers = (self._device.empty(self._most, np.int32) for _ in range(2))
-        done = lost = 0  # vertices taken from the order; losers of the last round
-        while done < vertices.size or lost:
-            wanted = max(int(GROWTH * (done - lost)), 1)
-            fresh = min(max(wanted - lost, 0 if lost else 1), vertices.size - done, self._most - lost)
-            lost, large = self._round(records, losers[:lost], vertices[done : done + fresh], new_losers)
-            losers, new_losers = new_losers, losers
-            done += fresh
-            if large:
-                self._insert_large(self._large[:large].download(), RECORD)
+        with self._device.rehearsal():
+            self._launch_round(records)
+        loop = self._device.loop(lambda: self._launch_round(records), self._progress[Advance.HALT : Advance.HALT + 1])
+        while progress[Advance.ROUND_CANDIDATES]:
+            progress[Advance.HALT] = 0
+            self._progress.upload(progress)
+            loop.run()
+            self._progress.download(out=progress)
+            _check(progress)
+            if progress[Advance.ROUND_EPOCH] > LAST_EPOCH:
+                self._begin_epochs(progress)
+            if progress[Advance.LARGE_CAVITIES]:
+                self._insert_large(progress)
+        self._plane.count = int(progress[Advance.USED_SLOTS])
 
-    def _insert_large(self, vertices: Int, capacity: int) -> None:
-        """Inserts vertices whose cavities did not fit the records of a capacity."""
+    def _launch_round(self, records: Records) -> None:
+        """Launches a round of which only the device knows the numbers, and plans the next one."""
+        vertices = self._plane.order.vertices
+        self._launch(records, vertices, self._losers, self._most, *(
+            self._number(entry, bound) for entry, bound in (
+                (Advance.ROUND_CANDIDATES, self._most), (Advance.ROUND_LOSERS, self._most),
+                (Advance.TAKEN_VERTICES, vertices.size), (Advance.USED_SLOTS, 2 * vertices.size),
+                (Advance.ROUND_EPOCH, LAST_EPOCH),
+            )
+        ))  # fmt: skip
+        self._device.launch("plan_points", 1, self._progress, self._totals, vertices.size, self._most, GROWTH)
+
+    def _number(self, entry: Advance, bound: int) -> DeviceCount:
+        return DeviceCount(self._progress[entry : entry + 1], bound)
+
+    def _launch(
+        self,
+        records: Records,
+        order: DeviceArray,
+        losers: DeviceArray,
+        most: int,
+        count: Number,
+        lost: Number,
+        taken: Number,
+        slots: Number,
+        epoch: Number,
+    ) -> None:
+        """Launches the kernels of a round over `count` candidates: `lost` losers, and vertices from `taken` on."""
+        device, view, cavities = self._device, self._plane.view, records.view
+        pieces = device.pieces(count)
+        device.launch("grow_points", count, view, cavities, order, taken, losers, most, lost, records.roots, epoch)
+        device.launch("grow_points_exactly", count, view, cavities, epoch)
+        device.launch("own_points", count, view, cavities)
+        device.launch("choose_points", pieces, view, cavities, count, epoch, self._fates)
+        device.launch(
+            "insert_points", pieces, view, cavities, count, epoch, self._fates, slots, losers, most, self._large,
+            self._totals,
+        )  # fmt: skip
+        device.launch("link_points", count, view, cavities, epoch)
+
+    def _begin_epochs(self, progress: Int) -> None:
+        """Clears the owners, so that epochs can start again: a loser list stays where the parity of the epoch says."""
+        self._device.launch("clear_owners", int(progress[Advance.USED_SLOTS]), self._plane.triangles)
+        progress[Advance.ROUND_EPOCH] = 1 + (progress[Advance.ROUND_EPOCH] + 1) % 2
+
+    def _insert_large(self, progress: Int) -> None:
+        """Inserts the vertices whose cavities did not fit the records of the last round."""
+        device, capacity = self._device, RECORD
+        vertices = self._large[: int(progress[Advance.LARGE_CAVITIES])].download()
+        parity = progress[Advance.ROUND_EPOCH] % 2
         while vertices.size:
             capacity *= LARGER
-            records = Records(self._device, max(min(LARGE_ENTRIES // capacity, vertices.size), 1), capacity)
-            losers = self._device.empty(records.candidates, np.int32)
+            records = Records(device, max(min(LARGE_ENTRIES // capacity, vertices.size), 1), capacity)
+            losers = device.empty(2 * records.candidates, np.int32)
             larger = []
             while vertices.size:
                 now, later = vertices[: records.candidates], vertices[records.candidates :]
-                lost, large = self._round(records, losers[:0], self._device.array(now), losers)
+                if progress[Advance.ROUND_EPOCH] > LAST_EPOCH:
+                    self._begin_epochs(progress)
+                epoch, slots = int(progress[Advance.ROUND_EPOCH]), int(progress[Advance.USED_SLOTS])
+                given = device.array(now)
+                self._launch(records, given, losers, records.candidates, now.size, 0, 0, slots, epoch)
+                won, lost, large = (int(total) for total in self._totals.download())
+                progress[Advance.ROUND_EPOCH] += 1
+                progress[Advance.USED_SLOTS] += 2 * won
+                first = records.candidates * ((epoch + 1) % 2)
+                vertices = np.concatenate([losers[first : first + lost].download(), later])
                 larger.append(self._large[:large].download())
-                vertices = np.concatenate([losers[:lost].download(), later])
             vertices = np.concatenate(larger)
+        if progress[Advance.ROUND_EPOCH] % 2 != parity:
+            progress[Advance.ROUND_EPOCH] += 1
+        if progress[Advance.ROUND_EPOCH] > LAST_EPOCH:
+            self._begin_epochs(progress)
 
-    def _round(
-        self, records: Records, losers: DeviceArray, fresh: DeviceArray, new_losers: DeviceArray
-    ) -> tuple[int, int]:
-        """Runs a round; returns the numbers of its losers, which `new_losers` receives, and of the candidates whose
-        cavities are too large for the records, which `_large` receives."""
-        device, plane, cavities = self._device, self._plane, records.view
-        count, epoch = losers.size + fresh.size, self._next_epoch()
-        device.launch("grow_points", count, plane.view, cavities, losers, losers.size, fresh, records.roots, epoch)
-        device.launch("grow_points_exactly", count, plane.view, cavities, epoch)
-        pieces = device.pieces(count)
-        device.launch("choose_points", pieces, plane.view, cavities, count, epoch, self._fates)
-        device.launch(
-            "insert_points", pieces, plane.view, cavities, count, epoch, self._fates, plane.count, new_losers,
-            self._large, self._totals,
-        )  # fmt: skip
-        device.launch("link_points", count, plane.view, cavities, epoch)
-        won, lost, large = (int(total) for total in self._totals.download())
-        if not won and not large and lost:
-            raise InternalError("a round of insertion has no winner: please report this input")
-        plane.count += 2 * won
-        return lost, large
 
-    def _next_epoch(self) -> int:
-        if self._epoch == LAST_EPOCH:
-            self._device.launch("clear_owners", self._plane.count, self._plane.triangles)
-            self._epoch = 0
-        self._epoch += 1
-        return self._epoch
+def _check(progress: Int) -> None:
+    """Raises an error if a round had candidates, and no winner: the one of the highest key always wins."""
+    if progress[Advance.ROUND_LOSERS] and not (progress[Advance.ROUND_WINNERS] or progress[Advance.LARGE_CAVITIES]):
+        raise InternalError("a round of insertion has no winner: please report this input")

@@ -14,6 +14,7 @@ from dmr.triangulation.rounds.order import POINT, insertion_order
 MODULES = (
     "mesh/ordering",
     "mesh/topology",
+    "primitives/device_loop",
     "primitives/scan",
     "primitives/sorting",
     "refine/marking/marking",
