@@ -26,7 +26,7 @@ from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import smallest
 from dmr.refinement.state.records import POINT
-from dmr.sizing.size_field import SizeField
+from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import links_of_kept
 from dmr.triangulation.native import Plane, triangulate_plane
@@ -153,21 +153,16 @@ def _outline(
 
 def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSource:
     """Returns the sizes, lowered around pieces of the outline that are shorter."""
-    shortest = np.full(len(points), np.inf)
     length = lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
-    for k in range(2):
-        np.minimum.at(shortest, pieces[:, k], length)
     joined = np.unique(pieces)
     wanted = np.full(len(points), np.inf)
     wanted[joined] = sizes(points[joined])
-    fine = np.isfinite(wanted) & (shortest < FINE * wanted)
+    there = wanted[pieces].min(axis=1)
+    fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
         return sizes
-    plane = triangulate_plane(Pslg(points, pieces), convex_hull=True)
-    background = Mesh(np.concatenate([points, plane.new_vertices]), plane.triangles)
-    values = np.full(len(background.vertices), np.inf)
-    values[: len(points)][fine] = shortest[fine]
-    lowered = smallest(sizes, SizeField(background, values, on="vertices").limited(GROWTH))
+    start, end = (points[pieces[fine, k]] for k in range(2))
+    lowered = smallest(sizes, SegmentSizes(start, end, length[fine], GROWTH))
     assert lowered is not None
     return lowered
 
