@@ -1,19 +1,9 @@
-// Gathers the few elements that the host needs from arrays on the device, and scatters them back.
+// Gathers the few elements that the host needs from arrays on the device, flags words, and fills arrays.
 #include "portable/portable.cuh"
 
 KERNEL(gather_uint32, const uint32 *values, const int32 *places, uint32 *gathered) {
     for (const Index i : launch)
         gathered[i] = values[places[i]];
-}
-
-KERNEL(scatter_uint8, const uint8 *values, const int32 *places, uint8 *scattered) {
-    for (const Index i : launch)
-        scattered[places[i]] = values[i];
-}
-
-KERNEL(scatter_int32, const int32 *values, const int32 *places, int32 *scattered) {
-    for (const Index i : launch)
-        scattered[places[i]] = values[i];
 }
 
 // flags[i] = 1 if a word has any of the bits.
