@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import dmr
+from dmr import domains
 
 # Name: the mesh or outline, and the options of `dmr.refine`.
 INPUTS: dict[str, tuple[Callable[[], dmr.Mesh | dmr.Pslg], dict[str, Any]]] = {
@@ -27,7 +28,14 @@ INPUTS: dict[str, tuple[Callable[[], dmr.Mesh | dmr.Pslg], dict[str, Any]]] = {
     "plate-1e-5": (lambda: dmr.generate("plate", 40), {"max_area": 1e-5}),
     "plate-2e-6": (lambda: dmr.generate("plate", 40), {"max_area": 2e-6}),
     "bracket-1e-3": (lambda: dmr.read("meshes/bracket.poly"), {"max_area": 1e-3}),
+    "l-0.03": (lambda: l_shape(), {"size": 0.03}),
+    "l-0.0042": (lambda: l_shape(), {"size": 0.0042}),
 }
+
+
+def l_shape() -> dmr.Pslg:
+    """An L of three squares of side 1/2."""
+    return domains.polygon([(0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1)])
 
 
 def random_points(count: int) -> dmr.Mesh:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
+from dmr import domains
 from dmr.errors import OptionError, WrongTypeError
 from dmr.refinement.optimization import rounds as optimization
 from dmr.refinement.optimization.snapshot import Snapshot
@@ -77,6 +78,16 @@ def test_bounds_hold_and_the_same_bits_come_from_every_device(bounds, device_opt
     reference = dmr.refine(mesh, optimize=True, **bounds, device="cpu", threads=1)
     assert mesh_digest(fine.mesh) == mesh_digest(reference.mesh)
     assert fine.smoothing == reference.smoothing
+
+
+def test_edges_keep_to_the_size_that_was_asked_for():
+    corner = domains.polygon([(0, 0), (1, 0), (1, 0.5), (0.5, 0.5), (0.5, 1), (0, 1)])
+    plain = dmr.refine(corner, size=0.03, device="cpu").mesh
+    fine = dmr.refine(corner, size=0.03, optimize=True, device="cpu").mesh
+    assert dmr.validate(fine, input=corner, min_angle=30).ok
+    assert smallest_angles(fine).mean() > max(58, smallest_angles(plain).mean())
+    lengths = np.hypot(*(fine.vertices[fine.edges[:, 0]] - fine.vertices[fine.edges[:, 1]]).T) / 0.03
+    assert 0.97 < lengths.mean() < 1.03 and ((lengths > 0.7) & (lengths < 1.35)).mean() > 0.99
 
 
 def test_points_on_segments_slide_along_them():
