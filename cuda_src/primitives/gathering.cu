@@ -1,4 +1,4 @@
-// Gathers the few elements that the host needs from arrays on the device, and fills arrays.
+// Gathers the few elements that the host needs from arrays on the device, flags words, and fills arrays.
 #include "portable/portable.cuh"
 
 KERNEL(gather_uint32, const uint32 *values, const int32 *places, uint32 *gathered) {
