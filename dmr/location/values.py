@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from dmr.common.arguments import shortened
 from dmr.common.number_arrays import real_array
 from dmr.errors import OptionError
-from dmr.mesh.statistics import unique_edges
+from dmr.mesh.edges import unique_edges
 from dmr.mesh.types import Float, Mesh
 
 NAMES = ("triangles", "vertices", "vertices and edge midpoints")  # by order

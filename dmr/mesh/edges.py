@@ -5,8 +5,27 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.mesh.statistics import unique_edges
 from dmr.mesh.types import Int, Mesh
+
+
+def unique_edges(mesh: Mesh) -> tuple[Int, Int]:
+    """List every edge once, smaller vertex first, in ascending order, and its number of triangles (1: boundary)."""
+    n = max(len(mesh.vertices), 1)
+    ends = mesh.triangles[:, [1, 2, 2, 0, 0, 1]].reshape(-1, 2)
+    keys = np.minimum(ends[:, 0], ends[:, 1]).astype(np.int64)
+    keys *= n
+    keys += np.maximum(ends[:, 0], ends[:, 1])
+    del ends
+    keys.sort()
+    first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    places = np.flatnonzero(first)
+    counts = np.diff(places, append=len(keys)).astype(np.int32)
+    keys = keys[places]
+    edges = np.empty((len(keys), 2), np.int32)
+    edges[:, 0] = keys // n
+    edges[:, 1] = keys - edges[:, 0].astype(np.int64) * n
+    return edges, counts
 
 
 def find_edges(mesh: Mesh) -> tuple[Int, Int]:

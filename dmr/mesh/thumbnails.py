@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
-from dmr.mesh.edges import edge_places
-from dmr.mesh.statistics import bounding_box, unique_edges
+from dmr.mesh.edges import edge_places, unique_edges
+from dmr.mesh.statistics import bounding_box
 from dmr.mesh.types import Int, Mesh, Pslg
 
 WIDTH, HEIGHT = 360, 240  # pixels, the largest picture

@@ -228,7 +228,7 @@ class Mesh(HoldsFrozen):
     @cached_property
     def edges(self) -> Int:
         """(e, 2) int32: every edge once, the smaller vertex first, sorted. Computed on first access."""
-        from dmr.mesh.statistics import unique_edges
+        from dmr.mesh.edges import unique_edges
 
         check_indices(self)
         return frozen(unique_edges(self)[0])

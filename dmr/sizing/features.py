@@ -19,8 +19,8 @@ from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.edges import unique_edges
 from dmr.mesh.names import MARKERS
-from dmr.mesh.statistics import unique_edges
 from dmr.mesh.types import Float, Int, Mesh, Pslg, check_indices
 from dmr.sizing.functions import Size, size_source
 from dmr.sizing.segment_sizes import SegmentSizes, SmallestSizes

@@ -22,7 +22,7 @@ from dmr.errors import OptionError
 from dmr.location.background import DeviceBackground
 from dmr.memory import Device, DeviceArray, Number
 from dmr.mesh.arguments import check_kind
-from dmr.mesh.statistics import unique_edges
+from dmr.mesh.edges import unique_edges
 from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.quadtree import Quadtree
 from dmr.sizing.ranges import ranges

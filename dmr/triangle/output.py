@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmr.mesh.edges import edge_places
-from dmr.mesh.statistics import unique_edges
+from dmr.mesh.edges import edge_places, unique_edges
 from dmr.mesh.types import Mesh
 
 

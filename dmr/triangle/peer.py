@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from dmr.common.text import counted, option
 from dmr.errors import DmrError, InvalidMeshError
 from dmr.exact import Points
-from dmr.mesh.edges import edge_places
+from dmr.mesh.edges import edge_places, unique_edges
 from dmr.mesh.naming import named
-from dmr.mesh.statistics import unique_edges
 from dmr.mesh.types import Int, Mesh, Pslg
 from dmr.triangle.output import with_markers
 

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dmr
-from dmr.mesh.statistics import unique_edges
+from dmr.mesh.edges import unique_edges
 from dmr.triangulation.native import triangulate_plane
 from scripts.lib.machines import commit, machine
 

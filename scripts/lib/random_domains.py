@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import dmr
 from dmr import domains
 from dmr.errors import InvalidMeshError
-from dmr.mesh.statistics import unique_edges
+from dmr.mesh.edges import unique_edges
 
 Points = NDArray[np.float64]
 Rng = np.random.Generator

@@ -178,6 +178,7 @@ CALLS: dict[str, Call] = {
     "refine": (refine, {"mesh": MESH, **ORDINARY, **SMALL}, FIXED),
     "refine a graph": (refine, {"mesh": PSLG, **ORDINARY, **SMALL}, FIXED),
     "refine, max_edge": (refine, {"mesh": MESH, "max_edge": 0.5, **SMALL}, (*FIXED, "mesh")),
+    "refine, size": (refine, {"mesh": MESH, "size": 0.5, **SMALL}, (*FIXED, "mesh")),
     "refine, what size returns": (
         lambda value: dmr.refine(MESH, max_edge=lambda points: value, **SMALL),
         {"value": 0.5},
@@ -252,6 +253,17 @@ CALLS: dict[str, Call] = {
         },
         (),
     ),
+    "adapt": (dmr.adapt, {"mesh": MESH, "size": 0.5, "on": None, "outline": PSLG, **SMALL}, FIXED),
+    "outline": (dmr.outline, {"mesh": MESH, "merge_collinear": False}, ()),
+    "locate": (dmr.locate, {"mesh": MESH, "points": POINTS, "device": "cpu", "threads": 1}, ()),
+    "interpolate": (
+        dmr.interpolate,
+        {"mesh": MESH, "values": np.ones(5), "points": POINTS, "device": "cpu", "threads": 1},
+        (),
+    ),
+    "Locator": (lambda **given: dmr.Locator(**given).locate(POINTS), {"mesh": MESH, "device": "cpu", "threads": 1}, ()),
+    "delaunay": (dmr.delaunay, {"points": POINTS, "device": "cpu", "threads": 1}, ()),
+    "Delaunay.find_simplex": (dmr.delaunay(POINTS).find_simplex, {"xi": POINTS}, ()),
     "optimize": (dmr.optimize, {"mesh": MESH, "rounds": 1, "device": "cpu", "threads": 1}, ()),
     "io.from_meshio": (io.from_meshio, {"found": io.to_meshio(MESH)}, ()),
     **{
@@ -297,6 +309,7 @@ CALLS: dict[str, Call] = {
     "domains.interior_point, a hole": (lambda hole: domains.interior_point(RING, [hole]), {"hole": HOLE}, ()),
     "domains.merge": (lambda first, second: domains.merge(first, second), {"first": PSLG, "second": PSLG}, ()),
     "domains.with_holes": (domains.with_holes, {"pslg": PSLG, "points": np.ones((1, 2))}, ()),
+    "domains.with_markers": (domains.with_markers, {"pslg": PSLG, "markers": {7: lambda points: points[:, 0] > 1}}, ()),
     "domains.with_names": (domains.with_names, {"pslg": PSLG, "regions": {1: "a"}, "markers": {2: "b"}}, ()),
     "domains.with_regions": (domains.with_regions, {"pslg": PSLG, "regions": np.ones((1, 4))}, ()),
     "domains.with_regions, a region": (lambda region: domains.with_regions(PSLG, [region]), {"region": np.ones(4)}, ()),
@@ -354,6 +367,7 @@ CALLS: dict[str, Call] = {
 }
 
 NO_FUNCTIONS = {
+    "Delaunay",
     "DmrError",
     "Optimization",
     "Refinement",

@@ -19,7 +19,7 @@ from dmr.exact import Points
 from dmr.exact.bounded import Bounded
 from dmr.exact.points import BLOCK
 from dmr.exact.polynomials import cross
-from dmr.mesh.statistics import unique_edges
+from dmr.mesh.edges import unique_edges
 from dmr.mesh.types import Mesh
 from dmr.validation.report import Findings
 from dmr.validation.triangulation.topology import Mask, describe

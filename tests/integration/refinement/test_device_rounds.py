@@ -241,11 +241,11 @@ def test_the_default_loop(device_options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"profile": True}, "loop 'device' does not go with a profile"),
+        ({"profile": True}, "loop='device' does not go with a profile"),
         ({"progress": lambda *_: None}, "does not go with a progress callback"),
-        ({"marking": "two-stage"}, "does not go with marking 'two-stage'"),
-        ({"balance": "none"}, "does not go with balance 'none'"),
-        ({"balance": "child-launch"}, "does not go with balance 'child-launch'"),
+        ({"marking": "two-stage"}, "does not go with marking='two-stage'"),
+        ({"balance": "none"}, "does not go with balance='none'"),
+        ({"balance": "child-launch"}, "does not go with balance='child-launch'"),
         ({"loop": "nobody"}, "loop .*'nobody'"),
     ],
 )

@@ -184,7 +184,7 @@ def test_the_error_for_a_gap_names_its_two_ends():
     domain = Pslg([[0, 0], [8, 0], [8, 8], [0, 8], [0, 0.125]], [[0, 1], [1, 2], [2, 3], [3, 4]])
     assert str(refused(domain)) == (
         "the outline is not closed: segments end at vertex 0 at (0, 0) and vertex 4 at (0, 0.125), 0.125 apart, "
-        "and enclose nothing. Close the gap, or mesh the convex hull (--convex-hull)"
+        "and enclose nothing. Close the gap, or mesh the convex hull (convex_hull=True)"
     )
     mesh, notes = meshed(domain, convex_hull=True)
     assert (area_of(mesh), notes) == (64, [])

@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from dmr.mesh.statistics import measure, min_angles, summarise, triangle_areas, unique_edges
+from dmr.mesh.edges import unique_edges
+from dmr.mesh.statistics import measure, min_angles, summarise, triangle_areas
 from dmr.mesh.types import Mesh
 from tests.support.meshes import grid
 
