@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import weakref
 from collections import defaultdict, deque
 from typing import Any, NamedTuple
 
@@ -34,23 +35,31 @@ class Memory(NamedTuple):
 
 
 class Block:
-    """The owner of an array's memory. Returns it to the pool when it is no longer referenced, on any thread."""
+    """The owner of an array's memory."""
 
-    __slots__ = ("__array_interface__", "_dropped", "_memory")
+    __slots__ = ("__array_interface__", "__weakref__")
 
-    def __init__(self, memory: Memory, dropped: deque[Memory]) -> None:
-        self._memory, self._dropped = memory, dropped
+    def __init__(self, memory: Memory) -> None:
         self.__array_interface__: dict[str, Any] = np.frombuffer(memory.pages, np.uint8).__array_interface__
 
-    def __del__(self) -> None:
-        self._dropped.append(self._memory)  # no driver call and no lock here
+
+class Lent(weakref.ref[Block]):
+    """A reference to a block, and its memory.
+
+    Its callback, called on any thread when the block is no longer referenced, must not be Python code: Python ignores
+    an exception there, and an interrupt would be lost.
+    """
+
+    __slots__ = ("memory",)
+    memory: Memory
 
 
 class PageLockedPool:
     """The page-locked blocks of one device. Callers hold the device's lock, with its context current."""
 
     def __init__(self) -> None:
-        self._dropped: deque[Memory] = deque()
+        self._lent: set[Lent] = set()
+        self._dropped: deque[Lent] = deque()
         self._kept: defaultdict[int, list[Memory]] = defaultdict(list)  # by size
         self._requested: set[int] = set()  # sizes
         self._locked = 0  # bytes
@@ -69,7 +78,12 @@ class PageLockedPool:
         pages = self._reused(size) or self._lock(size)
         if pages is None:
             return None
-        return np.asarray(Block(Memory(pages, self._forks), self._dropped))[:nbytes]
+        memory = Memory(pages, self._forks)
+        block = Block(memory)
+        lent = Lent(block, self._dropped.append)
+        lent.memory = memory
+        self._lent.add(lent)
+        return np.asarray(block)[:nbytes]
 
     def _reused(self, size: int) -> mmap.mmap | None:
         """Returns kept pages. After a fork they may be shared with the other process: such are given back instead."""
@@ -104,7 +118,9 @@ class PageLockedPool:
     def _collect(self) -> None:
         """Keeps the memory of arrays that threads have dropped."""
         while self._dropped:
-            memory = self._dropped.popleft()
+            lent = self._dropped.popleft()
+            self._lent.remove(lent)
+            memory = lent.memory
             self._kept[len(memory.pages)].append(memory)
 
     def _count_fork(self) -> None:
