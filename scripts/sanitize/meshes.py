@@ -159,6 +159,14 @@ def steiner_rules(device: Device) -> Iterator[Case]:
         yield f"keep {kept}", partial(refined, plate, device, keep_segments=kept, max_area=0.01)
 
 
+def moves_taken_back(device: Device) -> str:
+    """Digest of points of which every third has been moved back to where it was."""
+    points = np.random.default_rng(3).random((3000, 2))
+    moved, stays = device.array(points + 0.5, POINT), device.array((np.arange(3000) % 3 == 0).astype(np.int32))
+    device.launch("take_moves_back", 3000, device.array(points, POINT), stays, moved)
+    return digest(moved.download())
+
+
 def sizes(device: Device) -> Iterator[Case]:
     """Bounds on areas and lengths."""
     mesh = dmr.generate("plate", 150, seed=2)
@@ -170,6 +178,7 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
     yield "a length", lambda: refined(mesh, device, max_edge=0.1)
     yield "a target", lambda: refined(attributed, device, size=0.1, keep_segments="boundary")
+    yield "moves taken back", lambda: moves_taken_back(device)
     yield "targets by a function", lambda: refined(mesh, device, size=finer_to_the_left, max_area=0.02)
     yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
     grid = dmr.SizeField.from_grid([-1, 0, 2], [-1, 2], np.array([[0.2, 0.05, 0.3], [0.4, 0.1, np.inf]]))
@@ -227,6 +236,7 @@ def outlines(device: Device) -> Iterator[Case]:
     plate = dmr.generate("plate", 150, seed=5)
     sheared = dmr.Mesh(plate.vertices * [6.0, 1.0], plate.triangles, segments=plate.segments)
     yield "an outline", lambda: refined(outline, device)
+    yield "acute corners", lambda: refined(dmr.Pslg([(-1, 0), (1, 0), (0, 3)], [[0, 1], [1, 2], [2, 0]]), device)
     yield "conforming", lambda: refined(plate, device, conforming=True)
     yield "flips", lambda: refined(sheared, device, min_angle=20)
     yield "large cavities", lambda: refined(dmr.generate("wheel", 500, seed=2), device)

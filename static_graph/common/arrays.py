@@ -22,6 +22,8 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
         GraphError: rows of different lengths, an object that cannot be converted, or masked values.
         OutOfMemoryError: the array would not fit.
     """
+    if type(values) is np.ndarray:  # nothing below that could take an exception of a signal handler for its own
+        return values
     if isinstance(values, Sized) and not isinstance(values, np.ndarray):
         require_memory(BYTES_PER_ITEM * _length(values), f"an array of {what}")
     try:

@@ -62,7 +62,7 @@ def adapt(
     for name in NOT_OPTIONS:
         if name in options:
             raise OptionError(f"{name} is no option of adapt: see dmr.refine")
-    field: Any = size if callable(size) or np.ndim(size) == 0 else SizeField(old, size, on=on)
+    field: Any = size if callable(size) or not np.iterable(size) else SizeField(old, size, on=on)
     graph = outline_of(old) if outline is None else outline
     result = refine(graph, size=field, **options)
     adapted = _with_attributes(result.mesh, old)

@@ -161,6 +161,14 @@ def primitives(device):
         yield ["primitives", size], digest(sums, *(array.download() for array in arrays))
 
 
+def moves_taken_back(device):
+    """Yields (case, digest) for points of which every third has been moved back to where it was."""
+    points = np.random.default_rng(3).random((3000, 2))
+    moved, stays = device.array(points + 0.5, POINT), device.array((np.arange(3000) % 3 == 0).astype(np.int32))
+    device.launch("take_moves_back", 3000, device.array(points, POINT), stays, moved)
+    yield ["moves taken back"], digest(moved.download())
+
+
 def predicates(device):
     """Yields (case, digest) for predicates at the ends of the admitted range, closest to over- and underflow."""
     random = np.random.default_rng(2)
@@ -229,6 +237,7 @@ def main(folder, library="", every=""):
     runs = (
         primitives(device),
         predicates(device),
+        moves_taken_back(device),
         tables(meshes),
         refinements(meshes, every=bool(every)),
         grouped_orders(meshes),
