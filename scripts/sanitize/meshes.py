@@ -236,7 +236,7 @@ def outlines(device: Device) -> Iterator[Case]:
     plate = dmr.generate("plate", 150, seed=5)
     sheared = dmr.Mesh(plate.vertices * [6.0, 1.0], plate.triangles, segments=plate.segments)
     yield "an outline", lambda: refined(outline, device)
-    yield "acute corners", lambda: refined(dmr.Pslg([(-1, 0), (1, 0), (0, 3)], [[0, 1], [1, 2], [2, 0]]), device)
+    yield "acute corners", lambda: refined(domains.polygon([(-1, 0), (1, 0), (0, 3)]), device)
     yield "conforming", lambda: refined(plate, device, conforming=True)
     yield "flips", lambda: refined(sheared, device, min_angle=20)
     yield "large cavities", lambda: refined(dmr.generate("wheel", 500, seed=2), device)
