@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not any(item.get_closest_marker(marker) for marker in left_out)]
     if hasattr(config, "workerinput"):  # else the last module would keep one process busy for long
         slow = {item.path for item in items if item.get_closest_marker("slow")}
-        items.sort(key=lambda item: (item.path not in slow, "kernels" not in item.path.parts))  # kernels are compiled
+        items.sort(key=lambda item: item.path not in slow)
 
 
 def _names(expression: str) -> set[str]:
