@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _names(expression: str) -> set[str]:
     """Names in an expression of -m."""
     return set(re.findall(r"\w+", expression))
+
+
+@pytest.fixture(autouse=True)
+def same_interrupts() -> Iterator[None]:
+    """Keeps the handler of SIGINT: Gmsh replaces it, and Ctrl-C would then end the process of the tests."""
+    handler = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, handler)
 
 
 @pytest.fixture(scope="session")

@@ -138,7 +138,7 @@ def gmsh_mesh(domain: Domain, size: Size, repeats: int) -> tuple[dmr.Mesh, float
 
     runs = []
     for _ in range(repeats):
-        gmsh.initialize()
+        gmsh.initialize(interruptible=False)
         try:
             gmsh.option.setNumber("General.Terminal", 0)
             gmsh.option.setNumber("General.NumThreads", 1)
