@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 from dmr.common.errors import (
     DeviceUnavailableError,
     DmrError,
@@ -66,3 +70,12 @@ class InvalidMeshError(DmrError, ValueError):
         self.element = element
         self.index = index
         super().__init__(f"{element} {index}: {reason}" if index is not None else reason)
+
+
+@contextmanager
+def mesh_from_file(path: Path) -> Iterator[None]:
+    """Makes a FileContentError that names the file of an InvalidMeshError about the mesh that it holds."""
+    try:
+        yield
+    except InvalidMeshError as error:
+        raise FileContentError(f"holds no valid mesh: {error}", path) from error

@@ -13,7 +13,7 @@ import numpy as np
 
 from dmr.common.available import require_memory
 from dmr.common.files.replacing import replace_files, through_file
-from dmr.errors import FileContentError, InvalidMeshError, OutOfMemoryError, file_error
+from dmr.errors import FileContentError, OutOfMemoryError, file_error, mesh_from_file
 from dmr.mesh.names import MARKERS, REGIONS
 from dmr.mesh.types import Mesh, Pslg
 
@@ -66,12 +66,11 @@ def read_npz(path: Path) -> Mesh | Pslg:
             require_memory(unpacked, f"{path.name}, unpacked,")
             arrays: dict[str, Any] = {name: archive[name] for name in names if name in archive}
             stored = {key: archive[key] for key in _NAME_KEYS if key in archive}
-        arrays["names"] = _names(stored)
-        return kind(**arrays)
+        with mesh_from_file(path):
+            arrays["names"] = _names(stored)
+            return kind(**arrays)
     except (FileContentError, OutOfMemoryError):
         raise
-    except InvalidMeshError as error:
-        raise FileContentError(f"holds no valid mesh: {error}", path) from error
     except (OSError, MemoryError) as error:
         raise file_error(error, path, "cannot be read") from error
     except DAMAGE as error:

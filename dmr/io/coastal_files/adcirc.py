@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from dmr.common.files.replacing import replace_files, write_bytes
 from dmr.common.text import counted
-from dmr.errors import FileContentError, InvalidMeshError
+from dmr.errors import FileContentError, InvalidMeshError, mesh_from_file
 from dmr.io.coastal_files.chains import Chain, boundary_chains, is_clockwise
 from dmr.io.coastal_files.lines import Line, Numbering, numbers_in, read_lines, whole_numbers_in
 from dmr.io.coastal_files.losses import elevations, warn_of_losses
@@ -93,7 +93,7 @@ def read_adcirc(path: Path) -> Mesh:
         raise FileContentError(f"the element has {corners[row, 1]} corners, not 3", path, lines[row][0])
     triangles = numbering.rows_of(corners[:, 2:], lines)
     segments, markers, names = _read_boundaries(reader, numbering)
-    try:
+    with mesh_from_file(path):
         return Mesh(
             table[:, 1:3],
             triangles,
@@ -102,8 +102,6 @@ def read_adcirc(path: Path) -> Mesh:
             vertex_attributes=table[:, 3:] if table[:, 3].any() else None,
             names={MARKERS: names},
         )
-    except InvalidMeshError as error:
-        raise FileContentError(f"holds no valid mesh: {error}", path) from error
 
 
 def _read_boundaries(reader: _Reader, numbering: Numbering) -> tuple[Int, Int, dict[int, str]]:

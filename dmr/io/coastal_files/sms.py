@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.files.replacing import replace_files, write_bytes
-from dmr.errors import FileContentError, InvalidMeshError
+from dmr.errors import FileContentError, mesh_from_file
 from dmr.io.coastal_files.chains import segment_chains
 from dmr.io.coastal_files.lines import Line, Numbering, numbers_in, read_lines, whole_numbers_in
 from dmr.io.coastal_files.losses import elevations, regions_of, warn_of_losses
@@ -53,7 +53,7 @@ def read_sms(path: Path) -> Mesh:
     numbering = Numbering(whole_numbers_in(nodes, ("node",), path)[:, 0], nodes, path)
     triangles, materials = _elements(cards[b"E3T"], numbering, path)
     segments, markers = _strings(cards[b"NS"], numbering, path)
-    try:
+    with mesh_from_file(path):
         return Mesh(
             table[:, 1:3],
             triangles,
@@ -63,8 +63,6 @@ def read_sms(path: Path) -> Mesh:
             triangle_attributes=materials[:, None].astype(np.float64) if materials.any() else None,
             names=table_in(b"\n".join(lines[:10])) or _materials(cards[b"MAT"]),
         )
-    except InvalidMeshError as error:
-        raise FileContentError(f"holds no valid mesh: {error}", path) from error
 
 
 def _elements(lines: list[Line], numbering: Numbering, path: Path) -> tuple[Int, NDArray[np.int64]]:

@@ -22,7 +22,7 @@ from dmr.common.arguments import shortened
 from dmr.common.available import require_memory
 from dmr.common.files.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
 from dmr.common.pooling import ForkSafeLock
-from dmr.errors import DmrError, FileContentError, FileError, InvalidMeshError, file_error
+from dmr.errors import DmrError, FileContentError, FileError, file_error, mesh_from_file
 from dmr.io.meshio_files.formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
 from dmr.mesh.types import Mesh
 
@@ -138,9 +138,8 @@ def _as_mesh(found: Any, path: Path, form: Format) -> Mesh:
     from dmr.io.meshio_files.reading import from_meshio
 
     try:
-        return from_meshio(found, path, read_head(path, form), plain_labels=form.names == "abaqus")
-    except InvalidMeshError as error:
-        raise FileContentError(f"holds no valid mesh: {error}", path) from error
+        with mesh_from_file(path):
+            return from_meshio(found, path, read_head(path, form), plain_labels=form.names == "abaqus")
     except OSError as error:
         raise file_error(error, path, "cannot be read") from error
 

@@ -7,7 +7,6 @@ import pytest
 from tests.support.native_builds import build, kernel_sources
 from tests.support.paths import ROOT
 from tests.support.sanitizers.programs import results, runtime, script
-from tests.support.sanitizers.small_meshes import write_small_meshes
 
 ASAN = ("-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # What is read before it was written holds a pattern, and would change the results.
@@ -19,12 +18,6 @@ def under_asan(tmp_path_factory):
     """The kernels built with ASan and UBSan, and the environment that they need."""
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     return build(tmp_path_factory.mktemp("asan"), kernel_sources(), *ASAN), environment
-
-
-@pytest.fixture(scope="module")
-def small_meshes(tmp_path_factory):
-    """A folder of meshes that between them reach every kernel."""
-    return write_small_meshes(tmp_path_factory.mktemp("meshes"))
 
 
 @pytest.fixture(scope="module")

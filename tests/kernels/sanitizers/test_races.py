@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.native_builds import build, kernel_sources
 from tests.support.sanitizers.programs import results, runtime, script
-from tests.support.sanitizers.small_meshes import write_small_meshes
 
 
 def built_with_tsan(folder, sources):
@@ -58,12 +57,6 @@ def test_thread_sanitizer_detects_a_race(under_tsan):
     outcome = script("faults.py", library, "race", **environment)
     assert outcome.returncode != 0
     assert "data race" in outcome.stderr and "scatter_indices" in outcome.stderr
-
-
-@pytest.fixture(scope="module")
-def small_meshes(tmp_path_factory):
-    """A folder of meshes that between them reach every kernel."""
-    return write_small_meshes(tmp_path_factory.mktemp("meshes"))
 
 
 @pytest.mark.slow
