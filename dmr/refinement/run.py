@@ -105,8 +105,9 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
     work = _work(mesh, state, settings, statistics, clock, epochs)
-    with clock.phase("flip"):
-        _make_delaunay(work, strict=options.strict)
+    if settings.size is None:  # with sizes, the smoothing has made it Delaunay
+        with clock.phase("flip"):
+            _make_delaunay(work, strict=options.strict)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
