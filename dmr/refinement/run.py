@@ -160,7 +160,7 @@ def _placed(
     with clock.phase("place"):
         placement = place(
             mesh, acute, target(size, settings.max_edge, options.max_area), device, keep_segments=options.keep_segments,
-            most=most, may_go_on=lambda: not settings.time_limit.over,
+            most=most, limit=settings.time_limit,
         )  # fmt: skip
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)

@@ -58,9 +58,7 @@ def _lift(state: DeviceMesh, limit: float) -> bool:
     """Moves vertices of angles below a limit, given as a squared cosine; returns whether there are any."""
     device, count = state.device, state.vertices
     flags = device.zeros(count, np.int32)
-    device.launch(
-        "flag_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, flags
-    )
+    device.launch("flag_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, flags)
     listed, found = flagged_indices(flags)
     if not found:
         return False
