@@ -26,6 +26,7 @@ ORDER = {
         ("domains",),
         ("io", "meshing"),
         ("refinement", "validation", "viewing"),
+        ("distributed",),
         ("",),
         ("cli",),
         ("__main__",),

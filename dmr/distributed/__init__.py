@@ -1,0 +1,1 @@
+"""Meshes larger than a device: tiles, refined as tasks of processes, Dask or MPI."""
