@@ -14,7 +14,7 @@ import pytest
 import dmr
 import static_graph
 from dmr import domains
-from dmr.cli.arguments import build_parser
+from dmr.cli.parsing.program import build_parser
 from dmr.common.text import naming_flags, option
 from dmr.errors import OptionError
 from static_graph.cli.arguments import build_parser as build_graph_parser

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
-from dmr.cli.files import read_size_field
+from dmr.cli.shared.files import read_size_field
 from dmr.errors import FileError, OptionError
 from dmr.location.background import DeviceBackground, Places
 from dmr.memory import open_device
