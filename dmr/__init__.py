@@ -68,7 +68,7 @@ _HOMES = {
 }
 
 # Modules whose contents are also public, imported on first use like the names above.
-_MODULES = ("domains", "errors", "io", "memory", "sizing")
+_MODULES = ("distributed", "domains", "errors", "io", "memory", "sizing")
 
 # Without logging set up, a program sees no messages of dmr; its own handlers receive all of them.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -89,6 +89,7 @@ __all__ = [
     "__version__",
     "adapt",
     "delaunay",
+    "distributed",
     "domains",
     "errors",
     "generate",
