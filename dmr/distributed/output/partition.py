@@ -36,7 +36,7 @@ def partition(mesh: Mesh, out: str | os.PathLike[str], parts: int, *, method: st
         parts: how many, at most the number of triangles.
         method: "hilbert" cuts a Hilbert curve through the triangles' centroids; "metis" minimises the edges between
             parts (Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs",
-            SIAM J. Sci. Comput. 20, 1998) and needs pymetis. Its parts are equal up to 3%.
+            SIAM Journal on Scientific Computing 20, 1998) and needs pymetis. Its parts are equal up to 3%.
 
     Returns:
         The parts. Vertices keep their numbers; triangles are numbered by part.

@@ -13,10 +13,21 @@ import dmr
 from dmr import Mesh
 from dmr.distributed import Parts, partition
 from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
-from tests.support.parts import expected_ghosts, plate
+from tests.support.meshes import plate
 
 PER_VERTEX = ("vertices", "vertex_markers", "vertex_attributes")
 PER_TRIANGLE = ("triangle_attributes", "area_bounds")
+
+
+def expected_ghosts(corners: np.ndarray, owners: np.ndarray, index: int) -> list[int]:
+    """Triangles of other parts that share a vertex with those of a part, one by one."""
+    own = {
+        vertex
+        for triangle, owner in zip(corners.tolist(), owners.tolist(), strict=True)
+        if owner == index
+        for vertex in triangle
+    }
+    return [t for t, triangle in enumerate(corners.tolist()) if owners[t] != index and own & set(triangle)]
 
 
 def assert_parts_of(parts: Parts, mesh: Mesh) -> None:
