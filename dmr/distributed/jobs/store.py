@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +68,10 @@ class Store:
                     out[each] = array
                 _write_summary(out, {})
         return name
+
+    def missing(self, tasks: Sequence[Task]) -> list[Task]:
+        """Returns the tasks without an output, each once."""
+        return [task for task in {task.name: task for task in tasks}.values() if self.summary(task.name) is None]
 
     def run(self, task: Task, resources: Resources) -> dict[str, Any]:
         """Runs a task unless its output is there; returns its summary.
