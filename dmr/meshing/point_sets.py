@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import OptionError
-from dmr.location import Locator
+from dmr.mesh.location import Locator
 from dmr.mesh.types import Float, Int, Mesh, Pslg, real_table
 from dmr.meshing.conversion import NO_SEGMENTS
 from dmr.meshing.plain import device_for
