@@ -20,7 +20,7 @@ from dmr.common.command_line.parser import (
 )
 from dmr.common.command_line.values import count, file_name, label, number
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, LOOPS, MARKINGS, STEINER_RULES
-from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
+from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
 
 # Options for files with features; the names are those of the parameters of `dmr.domains.from_file`.
 FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
@@ -176,6 +176,7 @@ def _add_triangulate(commands: Any) -> None:
         dmr triangulate dots.node  # the convex hull of points; writes dots.1.node, dots.1.ele
         dmr triangulate domain.poly -o coarse.vtu  # what its segments enclose, as a VTK file
         dmr triangulate country.geojson --project EPSG:3857 -o country.ele
+        dmr triangulate domain.poly --method rounds --threads 8  # on 8 threads
         """,
     )
     parser.add_argument(
@@ -183,6 +184,13 @@ def _add_triangulate(commands: Any) -> None:
     )
     _add_output(parser)
     _add_outline_options(parser)
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        default=METHODS[0],
+        help="one CPU thread, or rounds of kernels on a GPU or all CPU threads; the mesh is the same (default: "
+        "%(default)s, the faster one)",
+    )
     _add_extras(parser)
     add_device(parser)
     add_json(parser)
