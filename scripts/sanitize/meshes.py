@@ -328,18 +328,17 @@ def triangulations(device: Device) -> Iterator[Case]:
     def by_rounds(graph: dmr.Pslg) -> str:
         plane = plane_by_rounds(graph, device)
         assert plane is not None, "no segments cross"
-        return digest(
-            plane.triangles, plane.neighbours, plane.same_as, plane.labels, plane.left_side, plane.hole_labels
-        )
+        tables = ("triangles", "neighbours", "same_as", "labels", "left_side", "hole_labels")
+        return digest(*(getattr(plane, name) for name in tables))
 
     for name, points in sets.items():
 
         def made(points: Any = points) -> str:
-            return by_rounds(dmr.Pslg(points, []))
+            return by_rounds(dmr.Pslg(points, np.empty((0, 2), np.int32)))
 
         yield name, made
     edges = dmr.delaunay(sets["random"] * [1, 20]).mesh.edges
-    yield "segments", lambda: by_rounds(dmr.Pslg(sets["random"], edges, holes=[[0.5, 0.5]]))
+    yield "segments", lambda: by_rounds(dmr.Pslg(sets["random"], edges, holes=np.array([[0.5, 0.5]])))
 
 
 FAMILIES: dict[str, Family] = {

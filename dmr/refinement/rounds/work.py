@@ -59,7 +59,7 @@ class Work:
         return self.budget.limit - self.statistics.inserted
 
     def with_limits(self, limits: Thresholds, *, sized: bool = True) -> Work:
-        """Returns the work of a stage with other limits, and with the bound on edges only if `sized`."""
+        """Returns the work of a stage with other limits, and with bounds by place only if `sized`."""
         return replace(self, limits=limits, quality=self.quality.with_limits(limits, sized=sized))
 
     def check_all(self) -> None:
@@ -73,7 +73,7 @@ class Work:
             state.reserve_for(bad.count, self.expected)
 
     def check_exactly(self, known: KnownSizes) -> bool:
-        """Evaluates the exact sizes of new triangles, and checks these; returns whether any of them is bad."""
+        """Evaluates the exact bounds of new triangles, and checks these; returns whether any of them is bad."""
         with self.clock.phase("check"):
             slots, count = known.evaluate()
             self.quality.check(slots, count)

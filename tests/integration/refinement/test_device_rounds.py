@@ -24,7 +24,7 @@ from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
 from dmr.triangulation.rounds.epochs import LAST, Epochs
 from tests.support.digests import mesh_digest, result_summary
-from tests.support.recorded_loops import record_loops
+from tests.support.emulated.recorded_loops import record_loops
 from tests.support.refinements import CASES, TEAMS
 
 
