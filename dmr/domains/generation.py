@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, shortened, whole_option
 from dmr.common.available import require_memory
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh, Pslg
@@ -38,6 +39,7 @@ class Outline(NamedTuple):
     holes: Float
 
 
+@checks_keywords
 def generate(kind: str, n: int | None = None, seed: int = 0, *, mesher: str = "dmr") -> Mesh:
     """A Delaunay mesh (constrained Delaunay for a domain with an outline) of a seeded point set.
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from dmr.common.arguments import shortened
 from dmr.common.files.compressed import read_unpacked
+from dmr.common.keywords import checks_keywords
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, kind_of, list_in
 from dmr.domains.projecting import LONGITUDE_LATITUDE
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, WrongTypeError, file_error
@@ -23,6 +24,7 @@ from dmr.mesh.types import Pslg
 BYTES_PER_BYTE = 5  # memory per byte of JSON, parsed to Python's lists and numbers
 
 
+@checks_keywords
 def from_geojson(
     source: str | os.PathLike[str] | Geometry,
     *,
@@ -72,6 +74,7 @@ def from_geojson(
         raise FileContentError(f"holds no domain: {error}", path) from error
 
 
+@checks_keywords
 def from_shapely(
     geometry: Any,
     *,

@@ -16,6 +16,7 @@ import numpy as np
 
 from dmr.common.arguments import real_option
 from dmr.common.available import require_memory
+from dmr.common.keywords import checks_keywords
 from dmr.common.pooling import new_pool, submit
 from dmr.common.text import counted
 from dmr.common.threads import available_threads
@@ -98,6 +99,7 @@ class Summary:
     too_large: int
 
 
+@checks_keywords
 def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
     """Compute all statistics of `mesh`.
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, frozen
+from dmr.common.keywords import checks_keywords
 from dmr.errors import OptionError
 from dmr.location import Locator
 from dmr.mesh.types import Float, Int, Mesh, Pslg, real_table
@@ -15,6 +16,7 @@ from dmr.meshing.plain import device_for
 from dmr.triangulation import triangulate_noting
 
 
+@checks_keywords
 def delaunay(points: ArrayLike, *, device: str = "auto", threads: int | None = None) -> Delaunay:
     """Triangulates points in the plane: Delaunay, exact, the same on every machine.
 

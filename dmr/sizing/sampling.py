@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import real_option
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Int, Mesh
@@ -84,6 +85,7 @@ class Samples:
         return np.arange(first, len(self.values))
 
 
+@checks_keywords
 def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0.05) -> SizeField:
     """Samples a function once, on a grid that is fine where the sizes are small: a field for `dmr.refine`.
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from dmr.common.arguments import real_option, switch
 from dmr.common.available import require_memory
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, option
 from dmr.common.threads import thread_count
 from dmr.errors import OptionError
@@ -69,6 +70,7 @@ from dmr.validation.triangulation.topology import (
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 
 
+@checks_keywords
 def validate(
     mesh: Mesh,
     *,

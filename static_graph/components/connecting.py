@@ -9,6 +9,7 @@ from typing import Any
 from dmr.common.arguments import chosen, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, option
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import components_bytes
@@ -23,6 +24,7 @@ from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.placement import device_for
 
 
+@checks_keywords
 def connected_components(
     graph: CsrGraph | DeviceGraph,
     *,

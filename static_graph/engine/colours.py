@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, switch
+from dmr.common.keywords import checks_keywords
 from dmr.memory import DeviceArray, DeviceCount, pack
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import colouring_bytes
@@ -18,6 +19,7 @@ from static_graph.graph.placement import device_for, require_work, uploaded
 GROWTH = 8  # a phase sends this many times as many colours as all phases before
 
 
+@checks_keywords
 def propagate_colours(
     graph: CsrGraph | DeviceGraph,
     *,

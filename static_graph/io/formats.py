@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from dmr.common.arguments import as_path, chosen, shortened, switch
 from dmr.common.errors import printable
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import option
 from static_graph.common.arguments import check_graph
 from static_graph.common.targets import check_target, replace_file
@@ -71,6 +72,7 @@ FORMATS = {
 _SUFFIXES = {suffix: name for name, found in FORMATS.items() for suffix in found.suffixes}
 
 
+@checks_keywords
 def read(
     source: Source, *, format: str | None = None, weight: str | None = None, threads: int | None = None
 ) -> CsrGraph:
@@ -129,6 +131,7 @@ def _named(name: str, weight: str | None) -> dict[str, Any]:
     return {"weight": weight}
 
 
+@checks_keywords
 def write(path: PathLike, graph: CsrGraph, *, format: str | None = None, overwrite: bool = True) -> Path:
     """Writes a graph atomically: readers never see a partly written file.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dmr.common.clock import Clock
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted
 from dmr.memory import Device
 from static_graph.common.arguments import check_graph
@@ -27,6 +28,7 @@ from static_graph.link_analysis.state import State
 log = logging.getLogger("static_graph")
 
 
+@checks_keywords
 def pagerank(
     graph: CsrGraph | DeviceGraph,
     *,

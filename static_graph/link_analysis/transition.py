@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.available import require_memory
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import dense_bytes
@@ -21,6 +22,7 @@ from static_graph.link_analysis.state import State
 TOLERANCE = 2.0**-50  # of a column's sum, per entry
 
 
+@checks_keywords
 def transition_matrix(
     graph: CsrGraph | DeviceGraph,
     *,

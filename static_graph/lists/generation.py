@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, shortened, whole_option
 from dmr.common.available import require_memory
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.common.memory_estimates import list_bytes
@@ -16,6 +17,7 @@ from static_graph.lists.gpu_modules import GENERATION
 from static_graph.lists.kinds import KINDS
 
 
+@checks_keywords
 def generate_list(
     kind: str,
     size: int,

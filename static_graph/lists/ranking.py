@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.arguments import chosen, shortened
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, open_device, scan
 from static_graph.common.arrays import as_array, as_whole, described
@@ -96,6 +97,7 @@ def rank(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
 
 
+@checks_keywords
 def rank(
     successors: ArrayLike,
     *,
@@ -144,6 +146,7 @@ def rank(
     return ranks if found["sums"] is None else (ranks, found["sums"])
 
 
+@checks_keywords
 def rank_in_detail(
     successors: ArrayLike,
     *,
@@ -267,6 +270,7 @@ def fastest(device: Device, size: int) -> str:
     return "sequential" if device.threads and size <= SEQUENTIAL_UP_TO else "helman-jaja"
 
 
+@checks_keywords
 def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None = None) -> NDArray[np.int32]:
     """Finds the root of each node's tree by pointer jumping (slides, Algorithm 2).
 

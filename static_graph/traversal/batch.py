@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import switch
 from dmr.common.available import require_memory
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
 from static_graph.errors import GraphError
@@ -25,6 +26,7 @@ TOGETHER = 8  # searches by numbers of edges, from which on they share their rou
 DTYPES = {DistanceKind.HOPS: np.int32, DistanceKind.REAL: np.float64}  # of the result; otherwise int64
 
 
+@checks_keywords
 def distance_matrix(
     graph: CsrGraph | DeviceGraph,
     sources: Sources | None = None,

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, shortened, switch, whole_option
 from dmr.common.available import require_memory
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted
 from dmr.memory import open_device
 from static_graph.common.memory_estimates import tree_bytes
@@ -16,6 +17,7 @@ from static_graph.trees.kinds import KINDS
 from static_graph.trees.rooting import MOST_NODES
 
 
+@checks_keywords
 def generate_tree(
     kind: str, nodes: int, *, shuffled: bool = True, seed: int = 0, threads: int | None = None
 ) -> NDArray[np.int32]:

@@ -13,6 +13,7 @@ from dmr.common.arguments import shortened
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.clock import Clock
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, numbered
 from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
 from static_graph.common.arrays import as_array, described
@@ -167,6 +168,7 @@ class Tree(Result):
         return f"Tree({counted(len(self.parent), 'node')} below {counted(len(self.roots), 'root')})"
 
 
+@checks_keywords
 def euler_tour(
     parents_or_edges: ArrayLike,
     root: int | Sequence[int] | None = None,

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, listed, shortened, switch, whole_option
 from dmr.common.files.replacing import check_target, replace_files, write_bytes
+from dmr.common.keywords import checks_keywords
 from dmr.common.text import option
 from dmr.errors import DmrError, OptionError
 from dmr.mesh.arguments import check_kind, file_path
@@ -58,6 +59,7 @@ class _Frame:
 LARGEST_WINDOW = 8192  # pixels; images are drawn at twice the size
 
 
+@checks_keywords
 def view(
     mesh: Mesh | Pslg,
     *,
