@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import listed, shortened, whole_option
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords, listed, shortened, whole_option
 from dmr.common.number_arrays import real_array
 from dmr.common.text import counted
 from dmr.domains.rings import checked_points

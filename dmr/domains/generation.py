@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, shortened, whole_option
+from dmr.common.arguments import checks_keywords, chosen, shortened, whole_option
 from dmr.common.available import require_memory
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh, Pslg

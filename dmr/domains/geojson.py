@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dmr.common.arguments import shortened
+from dmr.common.arguments import checks_keywords, shortened
 from dmr.common.files.compressed import read_unpacked
-from dmr.common.keywords import checks_keywords
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, kind_of, list_in
 from dmr.domains.projecting import LONGITUDE_LATITUDE
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, WrongTypeError, file_error

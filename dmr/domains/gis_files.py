@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dmr.common.arguments import shortened
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords, shortened
 from dmr.common.text import option
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dmr.common.arguments import listed, real_option, shortened, whole_option
+from dmr.common.arguments import checks_keywords, listed, real_option, shortened, whole_option
 from dmr.common.available import require_memory
-from dmr.common.keywords import checks_keywords
 from dmr.common.number_arrays import given_array, real_array
 from dmr.domains.interior import INSIDE, point_inside, side_of_rings
 from dmr.domains.rings import checked_chain, checked_ring

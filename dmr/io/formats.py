@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import one_of, shortened, switch, whole_option, words
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords, one_of, shortened, switch, whole_option, words
 from dmr.common.threads import thread_count
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import DmrError, FileContentError, FileError, FolderError, MissingFileError, file_error

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.cached import cached_property
-from dmr.common.keywords import checks_keywords
 from dmr.location.box_tree import MODULES, POINT, BoxTree, Frame
 from dmr.location.points import checked_points, not_finite
 from dmr.location.values import checked_values

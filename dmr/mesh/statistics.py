@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from dmr.common.arguments import real_option
+from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.available import require_memory
-from dmr.common.keywords import checks_keywords
 from dmr.common.pooling import new_pool, submit
 from dmr.common.text import counted
 from dmr.common.threads import available_threads

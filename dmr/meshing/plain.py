@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords
 from dmr.memory import Device, open_device
 from dmr.mesh.types import Mesh, Pslg
 from dmr.meshing.conversion import DomainLike, as_domain

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, frozen
-from dmr.common.keywords import checks_keywords
 from dmr.errors import OptionError
 from dmr.location import Locator
 from dmr.mesh.types import Float, Int, Mesh, Pslg, real_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords
 from dmr.memory import Device, open_device
 from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh, Pslg

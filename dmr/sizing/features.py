@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import real_option, shortened
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords, real_option, shortened
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.arguments import check_kind

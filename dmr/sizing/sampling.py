@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import real_option
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Int, Mesh

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from dmr.common.arguments import real_option, switch
+from dmr.common.arguments import checks_keywords, real_option, switch
 from dmr.common.available import require_memory
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, option
 from dmr.common.threads import thread_count
 from dmr.errors import OptionError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords
 from dmr.memory import Device, DeviceArray, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.components.connecting import connected_components

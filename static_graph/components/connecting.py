@@ -6,10 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from dmr.common.arguments import chosen, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, option
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import components_bytes

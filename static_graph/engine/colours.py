@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, switch
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords, chosen, switch
 from dmr.memory import DeviceArray, DeviceCount, pack
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import colouring_bytes

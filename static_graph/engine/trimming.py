@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords, chosen
 from dmr.memory import DeviceArray, DeviceCount, pack
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import trimming_bytes

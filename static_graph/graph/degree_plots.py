@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from dmr.common.arguments import as_path
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import as_path, checks_keywords
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
 from static_graph.common.targets import check_target, replace_file

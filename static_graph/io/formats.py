@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from dmr.common.arguments import as_path, chosen, shortened, switch
+from dmr.common.arguments import as_path, checks_keywords, chosen, shortened, switch
 from dmr.common.errors import printable
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import option
 from static_graph.common.arguments import check_graph
 from static_graph.common.targets import check_target, replace_file

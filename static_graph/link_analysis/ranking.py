@@ -10,8 +10,8 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.clock import Clock
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted
 from dmr.memory import Device
 from static_graph.common.arguments import check_graph

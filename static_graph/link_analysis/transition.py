@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.available import require_memory
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import dense_bytes

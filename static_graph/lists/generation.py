@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, shortened, whole_option
+from dmr.common.arguments import checks_keywords, chosen, shortened, whole_option
 from dmr.common.available import require_memory
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
 from static_graph.common.memory_estimates import list_bytes

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import chosen, shortened
+from dmr.common.arguments import checks_keywords, chosen, shortened
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, open_device, scan
 from static_graph.common.arrays import as_array, as_whole, described

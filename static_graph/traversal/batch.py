@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import switch
+from dmr.common.arguments import checks_keywords, switch
 from dmr.common.available import require_memory
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
 from static_graph.errors import GraphError

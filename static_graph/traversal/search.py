@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, real_option, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, numbered, option
 from dmr.memory import Device, open_device
 from static_graph.common.arguments import check_graph

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, shortened, switch, whole_option
 from dmr.common.available import require_memory
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted
 from dmr.memory import open_device
 from static_graph.common.memory_estimates import tree_bytes

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import shortened
+from dmr.common.arguments import checks_keywords, shortened
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.clock import Clock
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import counted, numbered
 from dmr.memory import Device, DeviceArray, open_device, scan, sort_pairs
 from static_graph.common.arrays import as_array, described

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dmr.common.arguments import one_of, switch
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords, one_of, switch
 from dmr.io.meshio_files.formats import FORMATS
 from dmr.io.meshio_files.names import labels_of
 from dmr.io.meshio_files.tags import as_whole, to_sets

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, listed, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, listed, shortened, switch, whole_option
 from dmr.common.files.replacing import check_target, replace_files, write_bytes
-from dmr.common.keywords import checks_keywords
 from dmr.common.text import option
 from dmr.errors import DmrError, OptionError
 from dmr.mesh.arguments import check_kind, file_path

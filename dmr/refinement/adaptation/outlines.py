@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords
 from dmr.domains.faces import enclosed_faces
 from dmr.location.locator import locate
 from dmr.mesh.arguments import check_kind

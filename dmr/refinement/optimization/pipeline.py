@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords
 from dmr.memory import open_device
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.provenance import record_refinement

@@ -10,7 +10,7 @@ import pytest
 import dmr
 import static_graph
 from dmr import domains, io, sizing
-from dmr.common.keywords import checks_keywords
+from dmr.common.arguments import checks_keywords
 from dmr.errors import WrongTypeError
 
 FUNCTIONS = {
