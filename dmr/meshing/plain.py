@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from dmr.common.arguments import checks_keywords
 from dmr.memory import Device, open_device
 from dmr.mesh.types import Mesh, Pslg
 from dmr.meshing.conversion import DomainLike, as_domain
@@ -20,6 +21,7 @@ def device_for(pslg: Pslg, device: str, threads: int | None) -> Device:
     return open_device("cpu" if device == "auto" and few else device, threads)
 
 
+@checks_keywords
 def triangulate(
     domain: DomainLike,
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import OptionError
@@ -15,6 +16,7 @@ from dmr.meshing.plain import device_for
 from dmr.triangulation import triangulate_noting
 
 
+@checks_keywords
 def delaunay(points: ArrayLike, *, method: str = "auto", device: str = "auto", threads: int | None = None) -> Delaunay:
     """Triangulates points in the plane: Delaunay, exact, the same on every machine.
 

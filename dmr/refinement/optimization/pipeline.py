@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 
+from dmr.common.arguments import checks_keywords
 from dmr.memory import open_device
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.provenance import record_refinement
@@ -25,6 +26,7 @@ from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.triangulation.rounds.epochs import Epochs
 
 
+@checks_keywords
 def optimize(
     mesh: Mesh, *, rounds: bool | int = True, device: str = "auto", threads: int | None = None
 ) -> Optimization:
