@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from dmr.common.arguments import checks_keywords
 from dmr.memory import Device, open_device
 from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh, Pslg
@@ -31,6 +32,7 @@ TOO_FEW_FOR_A_GPU = 1024
 SAMPLING_ERROR = 0.1
 
 
+@checks_keywords
 def refine(
     mesh: MeshLike,
     *,

@@ -43,7 +43,6 @@ from dmr.refinement.setup.thresholds import Thresholds, thresholds
 from dmr.refinement.stages import Stages
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.records import TRIANGLE
 from dmr.refinement.state.statistics import Statistics
@@ -56,6 +55,7 @@ from dmr.refinement.steps.selection import Competition
 from dmr.refinement.strategies.first_points import rungs
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 from dmr.sizing.source import SizeSource
+from dmr.triangulation.rounds.epochs import Epochs
 
 # Meshes of fewer triangles take the candidates of a round from the shortest edges only: more rounds, fewer points.
 # Without petals this order matters more above 30 degrees: small meshes can grow by half without it.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import real_option
+from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Int, Mesh
@@ -84,6 +84,7 @@ class Samples:
         return np.arange(first, len(self.values))
 
 
+@checks_keywords
 def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0.05) -> SizeField:
     """Samples a function once, on a grid that is fine where the sizes are small: a field for `dmr.refine`.
 

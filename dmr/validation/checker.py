@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from dmr.common.arguments import real_option, switch
+from dmr.common.arguments import checks_keywords, real_option, switch
 from dmr.common.available import require_memory
 from dmr.common.text import counted, option
 from dmr.common.threads import thread_count
@@ -69,6 +69,7 @@ from dmr.validation.triangulation.topology import (
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 
 
+@checks_keywords
 def validate(
     mesh: Mesh,
     *,
