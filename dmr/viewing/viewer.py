@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, listed, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, listed, shortened, switch, whole_option
 from dmr.common.files.replacing import check_target, replace_files, write_bytes
 from dmr.common.text import option
 from dmr.errors import DmrError, OptionError
@@ -58,6 +58,7 @@ class _Frame:
 LARGEST_WINDOW = 8192  # pixels; images are drawn at twice the size
 
 
+@checks_keywords
 def view(
     mesh: Mesh | Pslg,
     *,

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.location.background import DeviceBackground
 from dmr.memory import Device
+from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import Division, divide, lengths
@@ -29,8 +29,9 @@ from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.state.records import POINT
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.meshing import links_of_kept
+from dmr.triangulation.meshing import faster_by_rounds, links_of_kept
 from dmr.triangulation.native import Plane, triangulate_plane
+from dmr.triangulation.rounds import plane_by_rounds
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.15  # they grow by this much per unit of distance from it
@@ -104,7 +105,7 @@ def place(
         placed = front.run(limit, report)
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
-        plane = triangulate_plane(Pslg(vertices, pieces))
+        plane = _triangulated(Pslg(vertices, pieces), device)
         disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
         if not disturbed.size:
             break
@@ -166,6 +167,12 @@ def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSo
     lowered = smallest(sizes, SegmentSizes(start, end, length[fine], GROWTH))
     assert lowered is not None
     return lowered
+
+
+def _triangulated(pslg: Pslg, device: Device) -> Plane:
+    """Triangulates the plane around a graph: by rounds where they are faster, and if no segments cross."""
+    plane = plane_by_rounds(pslg, device) if faster_by_rounds(pslg, device) else None
+    return triangulate_plane(pslg) if plane is None else plane
 
 
 def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:
