@@ -10,6 +10,7 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.clock import Clock
 from dmr.common.text import counted
 from dmr.memory import Device
@@ -31,6 +32,7 @@ log = logging.getLogger("static_graph")
 WORTH_RENUMBERING = 1 << 19  # nodes: the shares of fewer fit in the caches of a CPU
 
 
+@checks_keywords
 def pagerank(
     graph: CsrGraph | DeviceGraph,
     *,
