@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dmr.cli.arguments import build_parser
-from dmr.cli.console import Console
+from dmr.cli.parsing.program import build_parser
+from dmr.cli.shared.console import Console
 from dmr.common.command_line.program import run_program
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dmr.cli.console import Console
-from dmr.cli.files import Output, features_asked, read
+from dmr.cli.shared.console import Console
+from dmr.cli.shared.files import Output, features_asked, read
 from dmr.common.command_line.parser import Arguments
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh

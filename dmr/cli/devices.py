@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dmr.cli.console import Console
+from dmr.cli.shared.console import Console
 from dmr.common.command_line.console import aligned
 from dmr.common.command_line.parser import Arguments
 

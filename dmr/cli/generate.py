@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dmr.cli.console import Console
-from dmr.cli.files import chosen_output
+from dmr.cli.shared.console import Console
+from dmr.cli.shared.files import chosen_output
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted
 

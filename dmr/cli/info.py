@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from dmr.cli.console import Console
-from dmr.cli.files import read
+from dmr.cli.shared.console import Console
+from dmr.cli.shared.files import read
 from dmr.common.command_line.console import aligned, writes_unicode
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted, option

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from dmr.cli import profile as profiling
-from dmr.cli.console import Console
-from dmr.cli.files import Output, error_context, features_asked, read, read_size
-from dmr.cli.unrefined import list_target, write_list
+from dmr.cli.shared import profile as profiling
+from dmr.cli.shared.console import Console
+from dmr.cli.shared.files import Output, error_context, features_asked, read, read_size
+from dmr.cli.shared.unrefined import list_target, write_list
 from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted

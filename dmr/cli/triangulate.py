@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from dmr.cli.console import Console
-from dmr.cli.files import Output, error_context, features_asked, read
+from dmr.cli.shared.console import Console
+from dmr.cli.shared.files import Output, error_context, features_asked, read
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted
 from dmr.errors import FileContentError
@@ -37,6 +37,7 @@ def run(arguments: Arguments, console: Console) -> int:
             on_conflict=arguments.on_conflict,
             convex_hull=arguments.convex_hull or not len(found.segments),
             mesher=arguments.mesher,
+            method=arguments.method,
             device=arguments.device,
             threads=arguments.threads,
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from dmr.cli.console import Console
-from dmr.cli.files import features_asked, numbered_as, read, read_mesh, read_size
-from dmr.cli.unrefined import read_list
+from dmr.cli.shared.console import Console
+from dmr.cli.shared.files import features_asked, numbered_as, read, read_mesh, read_size
+from dmr.cli.shared.unrefined import read_list
 from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import option

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 import dmr
-from dmr.cli.progress import Forecast, Report
+from dmr.cli.shared.progress import Forecast, Report
 
 # By the bounds that they refine to: triangles at the start, expected and at the end, and for rounds of each run the bad
 # triangles, all triangles, and the share of the time (one thread).

@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 
 from dmr import io
-from dmr.cli import profile as profiling
-from dmr.cli import strategies
+from dmr.cli.parsing import strategies
+from dmr.cli.shared import profile as profiling
 from dmr.domains.generation import generate
 from dmr.refinement.options import BALANCES, MARKINGS
 from dmr.validation.checker import validate

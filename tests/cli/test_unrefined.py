@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dmr import io
-from dmr.cli.unrefined import read_list
+from dmr.cli.shared.unrefined import read_list
 from dmr.errors import FileError
 from tests.support.command_line import dmr, fails, names
 from tests.support.meshes import fan

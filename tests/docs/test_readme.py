@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.cli.arguments import build_parser
+from dmr.cli.parsing.program import build_parser
 from tests.support.command_line import assert_page_describes
 from tests.support.paths import ROOT
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from dmr import io
-from dmr.cli.arguments import FEATURE_OPTIONS
+from dmr.cli.parsing.options import FEATURE_OPTIONS
 from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.targets import refuse_existing
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.cli.files import check_writable
+from dmr.cli.shared.files import check_writable
 from dmr.common.command_line.targets import refuse_existing
 from dmr.common.files.replacing import replace_files, write_bytes
 from dmr.common.text import counted

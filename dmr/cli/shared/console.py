@@ -26,7 +26,7 @@ class Console(console.Console):
         if self.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             yield None
             return
-        from dmr.cli.progress import bar
+        from dmr.cli.shared.progress import bar
 
         with bar(printable(title)) as (report, live):
             self._live = live

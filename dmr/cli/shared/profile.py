@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dmr.cli.console import Console
+from dmr.cli.shared.console import Console
 from dmr.common.text import counted
 from dmr.refinement.results import Refinement
 

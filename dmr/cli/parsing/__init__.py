@@ -1,0 +1,1 @@
+"""Argument parsers of the commands. Kept light: nothing here imports numpy."""

@@ -1,0 +1,57 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from dmr.common.command_line.parser import Parser
+from dmr.common.command_line.values import file_name, label
+from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
+
+# Options for files with features; the names are those of the parameters of `dmr.domains.from_file`.
+FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
+
+
+def add_output(parser: Parser) -> None:
+    """Adds the output file."""
+    add = parser.add_argument
+    add(
+        "-o",
+        "--output",
+        type=file_name,
+        metavar="OUT",
+        help="output file; its suffix chooses the format (default: IN.1.node, IN.1.ele)",
+    )
+    add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
+
+
+def add_outline_options(parser: Parser) -> None:
+    """Adds how an outline is triangulated."""
+    add = parser.add_argument
+    add(
+        "--on-conflict",
+        choices=CONFLICT_POLICIES,
+        default=CONFLICT_POLICIES[0],
+        help="what to do if vertices or segments of an outline coincide, overlap or cross, or a ring encloses nothing "
+        "(default: %(default)s)",
+    )
+    add("--convex-hull", action="store_true", help="mesh the convex hull of an outline, not only what it encloses")
+    add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates an outline (default: %(default)s)")
+
+
+def add_extras(parser: Parser) -> None:
+    """Adds the options that `dmr.cli.shared.files.Output` reads."""
+    add = parser.add_argument
+    add("--order", type=int, choices=(1, 2), default=1, help="2: elements with midpoints (default: 1)")
+    add("--edges", action="store_true", help="also write a .edge file: all edges")
+    add("--neighbours", action="store_true", help="also write a .neigh file: the neighbours of each triangle")
+    add("--voronoi", action="store_true", help="also write .v.node and .v.edge files: the Voronoi dual")
+
+
+def add_feature_options(parser: Parser) -> None:
+    """Adds the options of files with features, which `dmr.domains.from_file` describes."""
+    group = parser.add_argument_group("files with features (.geojson .json .gpkg .shp)")
+    add = group.add_argument
+    add("--attribute", type=label, metavar="NAME", help="the property that holds the attribute of a feature's region")
+    add("--area", type=label, metavar="NAME", help="the property that holds the largest area of its triangles")
+    add("--marker", type=label, metavar="NAME", help="the property that holds the marker of its segments")
+    add("--project", type=label, metavar="CRS", help="project the coordinates first, such as to EPSG:3857")
+    add("--layer", type=label, metavar="NAME", help="the layer of a .gpkg that holds several")

@@ -1,0 +1,1 @@
+"""What several commands share: console, progress bar, input and output files."""

@@ -1,0 +1,77 @@
+"""A piece of a mesh, whose vertices have the numbers of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.common.frozen import HoldsFrozen, frozen
+from dmr.errors import InvalidMeshError
+from dmr.mesh.types import Mesh
+
+Int64 = NDArray[np.int64]
+
+# The arrays of a mesh that a piece has: holes, regions and names belong to the whole.
+MESH_ARRAYS = (
+    "vertices", "triangles", "segments", "segment_markers", "vertex_markers", "vertex_attributes",
+    "triangle_attributes", "area_bounds",
+)  # fmt: skip
+NUMBERS = "numbers"
+
+
+class Arrays(Protocol):
+    """Arrays by name, such as those of a folder."""
+
+    def __getitem__(self, name: str, /) -> NDArray[Any]:
+        """Returns an array."""
+
+    def __setitem__(self, name: str, array: NDArray[Any], /) -> None:
+        """Stores an array."""
+
+    def __contains__(self, name: object, /) -> bool:
+        """Whether there is an array of that name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece(HoldsFrozen):
+    """A part of a mesh. The pieces of a mesh cover its domain and do not overlap.
+
+    Neighbouring pieces share the vertices between them: these have equal numbers and equal bits in both.
+
+    Attributes:
+        mesh: its triangles, and the vertices, segments and attributes that these have. A segment between two pieces is
+            in both. The boundary of a piece is not the boundary of the domain.
+        numbers: (n,) int64, the number of each vertex in the whole; those below the number of the input's vertices are
+            the input's.
+
+    Raises:
+        InvalidMeshError: there is not one number per vertex.
+    """
+
+    mesh: Mesh
+    numbers: Int64
+
+    def __post_init__(self) -> None:
+        numbers = np.ascontiguousarray(self.numbers, np.int64)
+        if numbers.shape != (len(self.mesh.vertices),):
+            raise InvalidMeshError(
+                f"the numbers of a piece must have shape ({len(self.mesh.vertices)},), not {numbers.shape}"
+            )
+        object.__setattr__(self, NUMBERS, frozen(numbers))
+
+    def save(self, arrays: Arrays) -> None:
+        """Stores the arrays of the piece, each under the name of its attribute."""
+        for name in MESH_ARRAYS:
+            array = getattr(self.mesh, name)
+            if array is not None:
+                arrays[name] = array
+        arrays[NUMBERS] = self.numbers
+
+    @classmethod
+    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Piece:
+        """Returns the piece whose arrays were stored by `save`; they are trusted."""
+        return cls(Mesh.sound(**{name: arrays[name] for name in MESH_ARRAYS if name in arrays}), arrays[NUMBERS])
