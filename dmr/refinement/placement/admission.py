@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.location.background import DeviceBackground
 from dmr.memory import Device, constant
+from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.placement.placing import Placement
 from dmr.refinement.setup.admission import admit
