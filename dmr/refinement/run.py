@@ -161,7 +161,7 @@ def _placed(
     with clock.phase("place"):
         placement = place(
             mesh, acute, target(size, settings.bounds, options.max_area), device, keep_segments=options.keep_segments,
-            most=most, limit=settings.time_limit,
+            most=most, limit=settings.time_limit, report=getattr(settings.progress, "placing", None),
         )  # fmt: skip
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)

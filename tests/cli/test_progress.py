@@ -59,9 +59,34 @@ def test_the_triangles_that_bounds_need_are_estimated(options: dict[str, object]
     assert found == [(triangles, 0.0)]
 
 
+@pytest.mark.parametrize("size", [0.01, lambda points: 0.01 + 0.01 * points[:, 0]])
+def test_the_bar_moves_while_points_are_placed(size: object) -> None:
+    forecast, shown = Forecast(), [0.0]
+
+    class Recorder:
+        def placing(self, done: float) -> None:
+            shown.append(forecast.place(done))
+
+        def begin(self, triangles: int, expected: float) -> None:
+            assert shown[-1] == Forecast.PLACING
+            forecast.begin(triangles, expected)
+
+        def __call__(self, round: int, bad: int, triangles: int) -> None:
+            shown.append(forecast.fraction(bad, triangles))
+
+    plate = dmr.domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
+    reported = dmr.refine(plate, size=size, progress=Recorder(), device="cpu", threads=1)
+    steps = np.diff([share for share in shown if share <= 0.4 * Forecast.PLACING])
+    assert shown == sorted(shown) and shown[-1] >= Forecast.PLACING and len(steps) > 2
+    assert steps.sum() > 0.25 and steps.max() < 0.15
+    assert np.array_equal(reported.mesh.triangles, dmr.refine(plate, size=size, device="cpu", threads=1).mesh.triangles)
+
+
 def test_the_bar_shows_rounds() -> None:
     with Progress(console=Console(file=io.StringIO())) as progress:
         report = Report(progress, "refining")
+        report.placing(0.5)
+        assert progress.tasks[0].fields["state"] == "placing points"
         report.begin(10, 0.0)
         assert report(1, 100, 200) is True and report(2, 0, 400) is True
         (task,) = progress.tasks

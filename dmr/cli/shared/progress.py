@@ -21,15 +21,22 @@ class Forecast:
     """
 
     GROWTH, DECREASE = 0.15, 0.2  # shares of the first and the last rounds
+    PLACING = 0.85  # share of the placement of points by size, if there is one
 
     def __init__(self) -> None:
         self._first = self._expected = 0.0
         self._most_bad = 1
-        self._done = 0.0
+        self._done = self._before = 0.0
 
     def begin(self, triangles: int, expected: float) -> None:
         """Sets the triangles at the start, and those that the bounds on sizes need."""
         self._first, self._expected = float(triangles), expected
+
+    def place(self, done: float) -> float:
+        """The fraction while points are placed, of which a part is done."""
+        self._before = self.PLACING
+        self._done = max(self._done, self.PLACING * done)
+        return self._done
 
     def fraction(self, bad: int, triangles: int) -> float:
         """The fraction after a round, which never decreases; bad triangles left, and all triangles."""
@@ -46,7 +53,7 @@ class Forecast:
         share_of_first = self.GROWTH if grows else 0.0
         done = share_of_first * min(first, 1.0) + self.DECREASE * last
         done += (1.0 - share_of_first - self.DECREASE) * points
-        self._done = max(self._done, min(done, 1.0))
+        self._done = max(self._done, self._before + (1.0 - self._before) * min(done, 1.0))
         return self._done
 
 
@@ -57,6 +64,10 @@ class Report:
         self._progress = progress
         self._task = progress.add_task(title, total=1.0, state="")
         self._forecast = Forecast()
+
+    def placing(self, done: float) -> None:
+        """Is called while points are placed by size."""
+        self._progress.update(self._task, completed=self._forecast.place(done), state="placing points")
 
     def begin(self, triangles: int, expected: float) -> None:
         """Is called before the first round."""

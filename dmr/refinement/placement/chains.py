@@ -17,6 +17,8 @@ from dmr.refinement.placement.outline import Segments
 
 FEWEST_SAMPLES, MOST_SAMPLES = 4, 2**12  # intervals per segment in which the metric is integrated
 ACCURACY = 0.02  # of the number of pieces
+SHORT = 3.0  # sizes: pieces of shorter segments are hardly longer than the size, as in Gmsh,
+TOLERANCE = 0.05  # which means by this many sizes, over all pieces of the segment
 SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
 STRAIGHT = 0.9  # cosine of the largest turn within a chain
 HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
@@ -126,13 +128,14 @@ def _counts(points: Float, segments: Segments, totals: Float) -> NDArray[np.int6
     """Returns the number of pieces of each segment, at least 1."""
     # The number for which the length of the pieces, as a ratio, is nearest to the size: sqrt(n (n + 1)) separates two.
     below = np.maximum(np.floor(totals), 1)
-    alone = np.where(totals * totals > below * (below + 1), below + 1, below).astype(np.int64)
+    alone = np.where(totals * totals > below * (below + 1), below + 1, below)
+    alone = np.where(totals < SHORT, np.maximum(np.floor(totals + (1 - TOLERANCE)), 1), alone).astype(np.int64)
     counts = alone.copy()
     for chain in _chains(points, segments):
         error = 0.0
         for k in chain:
             fewest, most = np.ceil(totals[k] / LONGEST), np.floor(totals[k] / SHORTEST)
-            if 1 <= fewest <= most:
+            if totals[k] >= SHORT and fewest <= most:
                 counts[k] = int(min(max(round(totals[k] + error), fewest), most))
                 error += totals[k] - counts[k]
             else:

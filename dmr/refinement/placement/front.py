@@ -78,12 +78,12 @@ class Front:
         with device.rehearsal():
             self._launch_round()
 
-    def run(self, limit: TimeLimit, report: Callable[[int], bool] | None) -> Float:
+    def run(self, limit: TimeLimit, report: Callable[[int], object] | None) -> Float:
         """Advances the front until no proposal is left, or the time is over; returns the points, (k, 2).
 
         Args:
             limit: of the time.
-            report: called several times with the number of points; the front ends if it returns False.
+            report: called every few rounds with the number of points.
         """
         numbers = self._numbers
         loop = None
@@ -98,8 +98,9 @@ class Front:
             with limit.measured():
                 loop.run()
                 self._progress.download(out=numbers)
-            if report is not None and report(int(numbers[Entry.FRONT_NODES]) - self._outline) is False:
-                break
+            if report is not None:
+                with self._device.set_aside():
+                    report(int(numbers[Entry.FRONT_NODES]) - self._outline)
         placed: Float = (
             self._points[self._outline : numbers[Entry.FRONT_NODES]].download().view(np.float64).reshape(-1, 2)
         )

@@ -26,15 +26,18 @@ from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
+from dmr.refinement.setup.demand import target_triangles
 from dmr.refinement.state.records import POINT
 from dmr.sizing.segment_sizes import SegmentSizes
+from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import faster_by_rounds, links_of_kept
 from dmr.triangulation.native import Plane, triangulate_plane
 from dmr.triangulation.rounds import plane_by_rounds
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
-GROWTH = 0.15  # they grow by this much per unit of distance from it
+GROWTH = 0.2  # they grow by this much per unit of distance from it, if the sizes are not the same everywhere
+FRONT_SHARE = 0.4  # of the time of a placement (measured on one CPU thread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ def place(
     keep_segments: str,
     most: int,
     limit: TimeLimit,
-    report: Callable[[int], bool] | None = None,
+    report: Callable[[float], object] | None = None,
 ) -> Placement:
     """Places points in the domain of a mesh.
 
@@ -91,7 +94,7 @@ def place(
         keep_segments: which segments are not divided, as in `RefineOptions`.
         most: the most points to insert; the first ones of the front are placed.
         limit: the limit on seconds, which ends the front.
-        report: called several times with the number of points placed; the front ends if it returns False.
+        report: called several times with the part of the work of this function that is done, up to 1.
     """
     segments = Segments.of(mesh, acute, keep_segments)
     everywhere = divide(mesh.vertices, segments, sizes)
@@ -102,7 +105,7 @@ def place(
         new = _vertices(mesh, segments, division, device)
         outline, sizes_there = _outline(mesh, segments, division, everywhere, new, sizes, device)
         front = Front(outline, sizes_there, device, most - len(new))
-        placed = front.run(limit, report)
+        placed = front.run(limit, None if report is None else _front_report(mesh, sizes_there, report))
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
         plane = _triangulated(Pslg(vertices, pieces), device)
@@ -113,7 +116,15 @@ def place(
         division = division.without(disturbed)
     origin = origin[plane.edge_segments]
     made = _mesh(mesh, segments, division, vertices, plane, origin, device)
+    if report is not None:
+        report(1.0)
     return Placement(mesh, made, segments, origin, division)
+
+
+def _front_report(mesh: Mesh, sizes: SizeSource, report: Callable[[float], object]) -> Callable[[int], object]:
+    """Returns a function of the number of points that reports the part of the work that is done."""
+    expected = max(0.5 * target_triangles(mesh, sizes), 1.0)
+    return lambda points: report(FRONT_SHARE * min(points / expected, 1.0))
 
 
 def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:
@@ -154,7 +165,11 @@ def _outline(
 
 
 def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSource:
-    """Returns the sizes, lowered around pieces of the outline that are shorter."""
+    """Returns the sizes, lowered around pieces of the outline that are shorter.
+
+    Sizes that depend on the place say what is wanted in the interior, and are lowered near short pieces only. One size
+    for all places does not: there, lengths of pieces are interpolated between the parts of the outline.
+    """
     length = lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
     joined = np.unique(pieces)
     wanted = np.full(len(points), np.inf)
@@ -163,8 +178,17 @@ def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSo
     fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
         return sizes
-    start, end = (points[pieces[fine, k]] for k in range(2))
-    lowered = smallest(sizes, SegmentSizes(start, end, length[fine], GROWTH))
+    lower: SizeSource
+    if sizes.number is None:
+        start, end = (points[pieces[fine, k]] for k in range(2))
+        lower = SegmentSizes(start, end, length[fine], GROWTH)
+    else:
+        plane = triangulate_plane(Pslg(points, pieces))
+        places = np.concatenate([points, plane.new_vertices])
+        shortest = np.full(len(places), sizes.number)
+        np.minimum.at(shortest, pieces[fine], length[fine, None])
+        lower = SizeField(Mesh(places, plane.triangles), shortest, on="vertices")
+    lowered = smallest(sizes, lower)
     assert lowered is not None
     return lowered
 

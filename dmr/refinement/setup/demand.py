@@ -91,30 +91,48 @@ MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 
 
 def estimated_triangles(mesh: Mesh, options: RefineOptions, bounds: LocalBounds[SizeSource]) -> float:
-    """Estimates how many triangles the bounds on areas and edges need, for a progress bar; 0 without such bounds.
-
-    The densities that the bounds demand are integrated over the mesh, at points of a low-discrepancy sequence
-    (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences") in each triangle.
-    """
+    """Estimates how many triangles the bounds on areas and edges need, for a progress bar; 0 without such bounds."""
     unbounded = mesh.area_bounds is None and options.max_area is None and not bounds
     if unbounded or not 0 < len(mesh.triangles) <= MOST_SAMPLED:
         return 0.0
-    areas = np.abs(triangle_areas(mesh))
-    counts = 1 + (SAMPLES * areas / max(float(areas.sum()), np.finfo(float).tiny)).astype(np.int64)
-    triangle = np.repeat(np.arange(len(areas)), counts)
-    density = np.broadcast_to(OVER_THE_FEWEST / _bounds(mesh, options.max_area), areas.shape)[triangle]
+    triangle, area = _samples(mesh)
+    density = np.broadcast_to(OVER_THE_FEWEST / _bounds(mesh, options.max_area), len(mesh.triangles))[triangle]
     if bounds:
-        k = np.arange(len(triangle))[:, None]
-        u, v = ((k + 1) * (0.7548776662466927, 0.5698402909980532) % 1.0).T
-        u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
-        a, b, c = mesh.vertices[mesh.triangles[triangle]].transpose(1, 0, 2)
-        places = a + u[:, None] * (b - a) + v[:, None] * (c - a)
+        places = _sample_places(mesh, triangle)
         if bounds.max_edge is not None:
             sizes = bounds.max_edge(places)
             density = np.maximum(density, OVER_EQUILATERAL / (math.sqrt(3) / 4 * sizes * sizes))
         if bounds.area_root is not None:
             density = np.maximum(density, OVER_THE_FEWEST / bounds.area_root(places) ** 2)
-    return float((density * (areas / counts)[triangle]).sum())
+    return float((density * area).sum())
+
+
+def target_triangles(mesh: Mesh, sizes: SizeSource) -> float:
+    """Estimates how many equilateral triangles with the wanted sizes fill a mesh, for a progress bar."""
+    if len(mesh.triangles) > MOST_SAMPLED:
+        return 0.0
+    triangle, area = _samples(mesh)
+    there = sizes(_sample_places(mesh, triangle))
+    return float((area / (math.sqrt(3) / 4 * there * there)).sum())
+
+
+def _samples(mesh: Mesh) -> tuple[NDArray[np.int64], Float]:
+    """Returns the triangle of each sample, and the area that it stands for."""
+    areas = np.abs(triangle_areas(mesh))
+    counts = 1 + (SAMPLES * areas / max(float(areas.sum()), np.finfo(float).tiny)).astype(np.int64)
+    triangle = np.repeat(np.arange(len(areas)), counts)
+    return triangle, (areas / counts)[triangle]
+
+
+def _sample_places(mesh: Mesh, triangle: NDArray[np.int64]) -> Float:
+    """Returns points of a low-discrepancy sequence in triangles (Roberts 2018, "The Unreasonable Effectiveness of
+    Quasirandom Sequences")."""
+    k = np.arange(len(triangle))[:, None]
+    u, v = ((k + 1) * (0.7548776662466927, 0.5698402909980532) % 1.0).T
+    u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
+    a, b, c = mesh.vertices[mesh.triangles[triangle]].transpose(1, 0, 2)
+    places: Float = a + u[:, None] * (b - a) + v[:, None] * (c - a)
+    return places
 
 
 def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:

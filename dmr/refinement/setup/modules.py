@@ -18,7 +18,11 @@ ADMISSION = (  # with the check of all triangles, and flips
     "refine/quality/quality",
 )
 PLACEMENT = ("primitives/device_loop", "placement/front", "placement/outline", "placement/smoothing", "sizing/sizes")
-FINE_OUTLINES = ("locate/building", "sizing/segment_sizes")  # for the sizes beside parts of an outline that are finer
+FINE_OUTLINES = (
+    "locate/building",
+    "sizing/mesh_sizes",
+    "sizing/segment_sizes",
+)  # for the sizes beside parts of an outline that are finer
 ALWAYS = (
     *ADMISSION,
     "mesh/angles",

@@ -178,3 +178,21 @@ def test_optimised_meshes_keep_their_sizes():
     assert dmr.validate(better.mesh, input=SKEW, min_angle=30).ok
     assert smallest_angles(better.mesh).mean() >= smallest_angles(plain.mesh).mean()
     assert np.array_equal(better.mesh.vertices[: len(SKEW.vertices)], SKEW.vertices)
+
+
+def test_a_finer_outline_makes_the_interior_finer_unless_sizes_depend_on_the_place(device_options):
+    """One size: lengths of pieces are interpolated across the domain. A function: they matter near the outline only."""
+    disc = domains.polygon(domains.circle_points(1, 128))  # pieces of 0.05
+    even = dmr.refine(disc, size=0.1, **device_options).mesh
+    graded = dmr.refine(disc, size=lambda points: np.full(len(points), 0.1), **device_options).mesh
+    assert dmr.validate(even, input=disc, min_angle=30).ok and dmr.validate(graded, input=disc, min_angle=30).ok
+    assert edge_ratios(even, lambda points: 2 * np.sin(np.pi / 128)).mean() == pytest.approx(1, abs=0.07)
+    middle = np.hypot(*graded.vertices[graded.edges].mean(axis=1).T) < 0.5
+    lengths = np.hypot(*(graded.vertices[graded.edges[:, 0]] - graded.vertices[graded.edges[:, 1]]).T)
+    assert lengths[middle].mean() == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize(("length", "pieces"), [(1.0, 1), (1.03, 1), (1.2, 2), (2.0, 2), (2.3, 3), (3.3, 3)])
+def test_pieces_of_short_segments_are_not_longer_than_the_size(length, pieces):
+    mesh = dmr.refine(domains.polygon([(0, 0), (length, 0), (length, 4), (0, 4)]), size=1.0, device="cpu").mesh
+    assert np.count_nonzero(mesh.vertices[:, 1] == 0) == pieces + 1
