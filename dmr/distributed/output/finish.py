@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from dmr.common.files.replacing import replace_files, write_bytes
+from dmr.distributed.jobs.job_folder import MANIFEST, write_json
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.output.ghosts import find_border, make_part, match_borders
@@ -17,7 +16,6 @@ from dmr.mesh.types import Mesh, Pslg
 
 FORMAT = "dmr parts"
 VERSION = 1
-MANIFEST = "manifest.json"
 
 
 def finish(runner: Runner, pieces: Sequence[str], out: Path, source: Mesh | Pslg) -> dict[str, Any]:
@@ -26,7 +24,8 @@ def finish(runner: Runner, pieces: Sequence[str], out: Path, source: Mesh | Pslg
     Args:
         runner: runs the tasks, whose outputs are on the file system of `out`.
         pieces: the names of the outputs, one per part.
-        out: the folder, which exists. Files of parts that are there are taken for the result of an interrupted call.
+        out: the folder, which exists. Files of parts that are there and not among the outputs are taken for the result
+            of an interrupted call.
         source: has the holes, regions and names of the whole.
 
     Returns:
@@ -60,14 +59,13 @@ def finish(runner: Runner, pieces: Sequence[str], out: Path, source: Mesh | Pslg
 
 def write_manifest(out: Path, manifest: dict[str, Any]) -> None:
     """Writes the manifest, which completes a result in parts. Raises FileError if writing fails."""
-    text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
-    replace_files([(out / MANIFEST, lambda descriptor: write_bytes(descriptor, text.encode()))], overwrite=True)
+    write_json(out / MANIFEST, manifest)
 
 
 def _move(source: Path, target: Path) -> None:
-    """Moves a file, unless an earlier call has moved it."""
+    """Moves a file, unless an interrupted call has moved it; replaces a file of an earlier result."""
     try:
-        if not target.exists():
+        if source.exists() or not target.exists():
             source.replace(target)
     except OSError as error:
         raise file_error(error, target, "cannot be written") from error

@@ -12,7 +12,8 @@ import numpy as np
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.text import counted
-from dmr.distributed.output.finish import FORMAT, MANIFEST, VERSION
+from dmr.distributed.jobs.job_folder import MANIFEST
+from dmr.distributed.output.finish import FORMAT, VERSION
 from dmr.distributed.output.part import Part
 from dmr.distributed.output.pieces import restricted, united
 from dmr.distributed.tiles.piece import Piece
