@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from itertools import accumulate
 from os import PathLike
@@ -10,10 +11,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dmr.common.arguments import real_option, switch
+from dmr.common.arguments import real_option, switch, whole_option
+from dmr.common.text import option
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.process_pool import ProcessPool
 from dmr.distributed.jobs.runner import Runner
+from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.distributed.output.parts import Parts
 from dmr.distributed.output.scratch import scratch_store
@@ -23,6 +27,7 @@ from dmr.distributed.validation.ghost_check import check_ghosts
 from dmr.distributed.validation.number_check import check_numbers
 from dmr.distributed.validation.part_check import check_part
 from dmr.distributed.validation.union_check import check_union
+from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg, check_indices
 from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.validation.checker import check_options
@@ -39,6 +44,7 @@ def validate(
     max_area: float | None = None,
     max_edge: float | None = None,
     convex_hull: bool = False,
+    workers: int = 1,
     threads: int | None = None,
 ) -> Report:
     """Validates a mesh in parts, exactly, without loading the whole.
@@ -52,19 +58,23 @@ def validate(
         input: as for `dmr.validate`; it must fit in memory.
         min_angle: degrees, 0 to 60; max_area; convex_hull: as for `dmr.validate`.
         max_edge: upper bound of the edge lengths, a number.
-        threads: the number of threads; None for one per core available to this process.
+        workers: the number of processes of this machine that check parts; 1 for this process alone.
+        threads: the number of threads of each; None for all cores available to this process, or a worker's share of
+            them. The report depends on neither.
 
     Returns:
         The checks made and their failures; invalid or missing parts raise no exception.
 
     Raises:
-        OptionError: an invalid bound or number of threads.
+        OptionError: an invalid bound or number of workers or threads.
         FileError: the folder holds no parts, or temporary files cannot be written.
         WrongTypeError: `input` is nothing that `refine` accepts.
     """
     parts = parts if isinstance(parts, Parts) else Parts(parts)
-    with scratch_store(parts.folder) as store:
-        runner = InProcess(store, Resources("cpu", thread_count(threads)))
+    workers = whole_option("workers", workers)
+    if workers < 1:
+        raise OptionError(f"{option('workers')} must be 1 or more, not {workers}")
+    with scratch_store(parts.folder) as store, _engine(store, workers, threads) as runner:
         return validate_by(
             runner,
             parts,
@@ -74,6 +84,13 @@ def validate(
             max_edge=max_edge,
             convex_hull=convex_hull,
         )
+
+
+def _engine(store: Store, workers: int, threads: int | None) -> AbstractContextManager[Runner]:
+    count = thread_count(threads)
+    if workers == 1:
+        return nullcontext(InProcess(store, Resources("cpu", count)))
+    return ProcessPool(store, workers, Resources("cpu", threads))
 
 
 def validate_by(
@@ -131,7 +148,7 @@ class _Checks:
         if self._areas:
             rest += self._runner.run(
                 [
-                    Task.of(check_region_limits, [check.name, union.name], file=str(self._parts.path(index)))
+                    Task.of(check_region_limits, [check.name, union.name], file=str(self._parts.path(index).absolute()))
                     for index, check in enumerate(checks)
                 ]
             )
@@ -144,7 +161,7 @@ class _Checks:
         return Task.of(
             check_part,
             self._source,
-            folder=str(self._parts.folder),
+            folder=str(self._parts.folder.absolute()),
             index=index,
             entry=self._entries[index],
             firsts=self._firsts,
@@ -165,6 +182,7 @@ class _Checks:
             convex_hull=self._convex_hull,
             min_angle=self._bounds.get("min_angle"),
             sound=sound,
+            faces=self._areas,
         )
 
     def _check_ghosts(self, checks: list[Task], index: int, owners: list[int]) -> Task:
@@ -173,7 +191,7 @@ class _Checks:
 
     def _check_numbers(self, found: Sequence[Summary]) -> Iterator[Task]:
         """Yields tasks over ranges of numbers, as many as there are parts."""
-        paths = [str(self._parts.path(index)) for index in range(len(found))]
+        paths = [str(self._parts.path(index).absolute()) for index in range(len(found))]
         for k in range(len(found)):
             slices = [(path, *each["rows"][k : k + 2]) for path, each in zip(paths, found, strict=True)]
             yield Task.of(check_numbers, slices=[each for each in slices if each[1] < each[2]])
@@ -189,7 +207,7 @@ def _drop(findings: Findings, check: str, reason: str) -> None:
     """Removes a check that turns out not to apply."""
     findings.failures = [failure for failure in findings.failures if failure.check != check]
     findings.counts.pop(check, None)
-    findings.checked.remove(check)
+    findings.checked = [each for each in findings.checked if each != check]
     findings.skip(check, reason)
 
 

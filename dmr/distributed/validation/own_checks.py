@@ -45,9 +45,11 @@ class OwnChecks:
         count = len(self.mesh.vertices)
         self.used = used_vertices(self.mesh.triangles[: self.own], count, workers)
         self.topology = Topology.of(self.mesh.triangles, count, workers, self.used)
-        # Beyond the ghosts there may be more triangles: their outer edges are no boundary, and are tested elsewhere.
+        # All triangles at the part's own vertices are there. At others there may be more: an edge between two of these
+        # without a triangle across is no boundary, and is tested elsewhere. It becomes its own twin.
         twins = self.topology.twins
-        outer = 3 * self.own + np.flatnonzero(twins[3 * self.own :] < 0)
+        outer = np.flatnonzero(twins < 0)
+        outer = outer[~(self.used[self.topology.starts[outer]] | self.used[self.topology.ends[outer]])]
         twins[outer] = outer
         self.arcs = Arcs.of(self.topology, self.mesh.segments)
 

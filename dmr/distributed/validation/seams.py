@@ -73,6 +73,7 @@ class Cuts:
 
 def check_completeness(parts: Sequence[Folder], findings: Findings) -> None:
     """Check that at each vertex between parts, each part has the triangles of all parts, as its own or as ghosts."""
+    findings.start("ghosts")
     tables = [folder["border"] for folder in parts]
     part = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
     numbers, own, ghosts = np.concatenate(tables).T

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.validation.findings import Summary, numbered, renumbered, summary
+from dmr.distributed.validation.findings import Summary, numbered, renumbered, summary, unite
 from dmr.distributed.validation.seams import Cuts, check_completeness
 from dmr.distributed.validation.skeleton import Skeleton
 from dmr.exact import Points
@@ -45,6 +45,7 @@ def check_union(
     convex_hull: bool,
     min_angle: float | None,
     sound: bool,
+    faces: bool,
 ) -> Summary:
     """Checks what only all parts together show.
 
@@ -56,15 +57,15 @@ def check_union(
         convex_hull: as for `dmr.validate`.
         min_angle: the angle bound, degrees, or None.
         sound: whether orientation and edges of all parts are right, without which there is no sweep.
+        faces: whether regions of the outline have area limits.
     """
     parts = inputs[: len(firsts) - 1]
     given = _source(inputs[-1], source)
     workers = Workers(resources.threads or 1)
-    findings = Findings()
+    seams, findings = Findings(), Findings()  # the first in the numbers of the whole, the others in the skeleton's
     cuts = Cuts(parts)
-    cuts.check(findings)
-    findings.start("ghosts")
-    check_completeness(parts, findings)
+    cuts.check(seams)
+    check_completeness(parts, seams)
     labels = np.unique(np.concatenate([cuts.faces, *(folder["skeleton-face"] for folder in parts)]))
     joined = cuts.join_faces(labels)
     skeleton = Skeleton.of(
@@ -79,7 +80,7 @@ def check_union(
     exceptions: tuple[SmallAngle, ...] = ()
     with numbered(skeleton.vertices, skeleton.triangles):
         check_duplicates(mesh, topology, findings)
-        if not sound or not findings.passed("shared edges"):
+        if not sound or not seams.passed("shared edges"):
             findings.skip("overlap", "orientation, edges or shared edges failed")
         else:
             check_overlap(mesh, topology, findings)
@@ -92,12 +93,13 @@ def check_union(
             below = np.flatnonzero(np.isin(skeleton.triangles, np.concatenate([folder["small"] for folder in parts])))
             exceptions = check_angles(mesh, topology, chains, below, min_angle, findings)
     limits = np.full(len(labels), np.inf)
-    if origin.outline is not None and origin.paths is not None:
+    if faces and origin.outline is not None and origin.paths is not None:
         by_triangle = region_limits(topology, origin.outline, origin.paths)
         limits[topology.faces] = by_triangle
     out["faces"], out["limits"] = labels, limits[joined]
+    unite(seams, [summary(renumbered(findings, skeleton.vertices, skeleton.triangles))])
     return {
-        **summary(renumbered(findings, skeleton.vertices, skeleton.triangles)),
+        **summary(seams),
         "exceptions": [asdict(_numbered(small, skeleton)) for small in exceptions],
         "statistics": {"segments": len(mesh.segments), "boundary_edges": len(topology.boundary)},
     }
