@@ -70,7 +70,7 @@ def test_the_same_checks_as_of_the_whole(count, source, tmp_path):
     for bounds in ({"min_angle": 30, "max_area": 0.02}, {"min_angle": 31.0, "max_area": 0.006, "max_edge": 0.2}):
         found, expected = validate(parts, input=input, **bounds), dmr.validate(plate(), input=input, **bounds)
         assert found.counts == expected.counts
-        assert set(found.checked) == set(expected.checked) | ONLY_PARTS
+        assert set(found.checked) == set(expected.checked) - {"neighbours"} | ONLY_PARTS  # files have no such table
         assert found.skipped.items() <= expected.skipped.items()
         for name in ("vertices", "triangles", "segments", "boundary_edges", "min_angle", "max_angle", "max_area"):
             assert found.statistics[name] == expected.statistics[name]
