@@ -23,6 +23,12 @@ KERNEL_STRUCT(Nodes) {
     int64 outline;            // the first nodes are those of the outline
     const int32 *first_piece; // per node of the outline: where its entries in `across` begin
     const int32 *across;      // the other ends of the pieces at a node
+    float64 low_x;            // bounding box of the outline
+    float64 low_y;
+    float64 high_x;
+    float64 high_y;
+
+    METHOD bool holds(Point p) const { return p.x >= low_x && p.x <= high_x && p.y >= low_y && p.y <= high_y; }
 };
 
 struct alignas(16) Proposal {
@@ -150,7 +156,9 @@ KERNEL(settle_proposals, Proposal *proposals, const float64 *sizes, Nodes nodes,
                       wanted = fitted * fitted > 1.44 * half ? fitted * fitted : 1.44 * half;
         const float64 stretch = square_root((wanted - half) / squared_height);
         q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
-        bool blocked = false;
+        // Points keep a distance from each other in a bounded region: the front ends, even if it passes the outline
+        // where rounding has left a segment whole.
+        bool blocked = !nodes.holds(q.apex);
         if (q.by_outline)
             cells.for_near(q.apex, OUTLINE_REACH * size, size, [&](int32 node) {
                 if (node < nodes.outline)

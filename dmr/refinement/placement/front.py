@@ -51,7 +51,8 @@ class Front:
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
-        low = outline.points.min(axis=0)
+        low, high = outline.points.min(axis=0), outline.points.max(axis=0)
+        self._low, self._high = (float(low[0]), float(low[1])), (float(high[0]), float(high[1]))
         self._cells, self._rivals = Cells(device, (low[0], low[1])), Cells(device, (low[0], low[1]))
         self._sizes.evaluate(self._points, n, self._node_sizes)
         self._cells.clear(2 * n)
@@ -82,7 +83,8 @@ class Front:
     def _nodes(self) -> Packed:
         return pack(
             "Nodes", points=self._points, sizes=self._node_sizes, outline=self._outline,
-            first_piece=self._first_piece, across=self._across,
+            first_piece=self._first_piece, across=self._across, low_x=self._low[0], low_y=self._low[1],
+            high_x=self._high[0], high_y=self._high[1],
         )  # fmt: skip
 
     def _at_pieces(self) -> tuple[DeviceArray, DeviceArray, int]:
