@@ -43,7 +43,6 @@ from dmr.refinement.setup.thresholds import Thresholds, thresholds
 from dmr.refinement.stages import Stages
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.records import TRIANGLE
 from dmr.refinement.state.statistics import Statistics
@@ -56,6 +55,7 @@ from dmr.refinement.steps.selection import Competition
 from dmr.refinement.strategies.first_points import rungs
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 from dmr.sizing.source import SizeSource
+from dmr.triangulation.rounds.epochs import Epochs
 
 # Meshes of fewer triangles take the candidates of a round from the shortest edges only: more rounds, fewer points.
 # Without petals this order matters more above 30 degrees: small meshes can grow by half without it.
@@ -106,8 +106,9 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
     work = _work(mesh, state, settings, statistics, clock, epochs)
-    with clock.phase("flip"):
-        _make_delaunay(work, strict=options.strict)
+    if settings.size is None:  # with sizes, the smoothing has made it Delaunay
+        with clock.phase("flip"):
+            _make_delaunay(work, strict=options.strict)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
@@ -160,8 +161,7 @@ def _placed(
     with clock.phase("place"):
         placement = place(
             mesh, acute, target(size, settings.bounds, options.max_area), device, keep_segments=options.keep_segments,
-            growth=GROWTH if options.grading is None else options.grading, most=most,
-            may_go_on=lambda: not settings.time_limit.over,
+            growth=GROWTH if options.grading is None else options.grading, most=most, limit=settings.time_limit,
         )  # fmt: skip
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)

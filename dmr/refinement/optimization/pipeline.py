@@ -20,10 +20,10 @@ from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.modules import ADMISSION, OPTIMIZATION
 from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
+from dmr.triangulation.rounds.epochs import Epochs
 
 
 @checks_keywords

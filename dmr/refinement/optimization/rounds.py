@@ -27,9 +27,9 @@ from dmr.refinement.optimization.snapshot import Snapshot
 from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.thresholds import MARGIN, Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
+from dmr.triangulation.rounds.epochs import Epochs
 
 LEAST_GAIN = 0.01  # degrees of the mean; a round that gains less is the last one
 MOST_REPEATS = 32  # of the flips of a round, each with more vertices fixed

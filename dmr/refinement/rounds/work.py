@@ -10,7 +10,6 @@ from dmr.common.clock import Clock
 from dmr.refinement.rounds.budget import Budget
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.worklist import BadTriangles
@@ -20,6 +19,7 @@ from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
 from dmr.refinement.strategies.balancing import Balance
 from dmr.refinement.strategies.marking import Marking
+from dmr.triangulation.rounds.epochs import Epochs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import dmr
 from dmr.cli.shared.files import read_size_field
 from dmr.errors import FileError, OptionError
-from dmr.location.background import DeviceBackground, Places
 from dmr.memory import open_device
+from dmr.mesh.location.background import DeviceBackground, Places
 from dmr.sizing.functions import evaluate
 from dmr.sizing.size_field import SizeField
 from tests.support.meshes import qhull_mesh
