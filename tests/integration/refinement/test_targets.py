@@ -69,6 +69,12 @@ def test_threads_do_not_change_the_mesh(device_options):
         assert mesh_digest(dmr.refine(domain, size=size, **device_options).mesh) == mesh_digest(expected.mesh)
 
 
+def test_sizes_kept_for_one_device_serve_another():
+    """The outline is divided by sizes on all cores, before the front asks for them on its own device."""
+    expected, *others = (dmr.refine(BORED, size=growing, device="cpu", threads=threads) for threads in (None, 1, 3))
+    assert {mesh_digest(fine.mesh) for fine in others} == {mesh_digest(expected.mesh)}
+
+
 def test_no_points_where_the_size_is_infinite(device_options):
     fine = dmr.refine(SQUARE, size=lambda points: np.where(points[:, 0] < 0.5, 0.05, np.inf), **device_options)
     assert dmr.validate(fine.mesh, input=SQUARE, min_angle=30).ok
