@@ -92,7 +92,7 @@ def test_colours_of_weak_components_are_seldom_sent_in_vain(balance, device_opti
     way=st.sampled_from(WAYS),
     threads=st.sampled_from([1, 3]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_arbitrary_small_graphs_agree_with_networkx(ends, way, threads):
     nodes, edges = ends
     connection, method = way
