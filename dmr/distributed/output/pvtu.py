@@ -69,8 +69,9 @@ def _index(
         group = ElementTree.SubElement(grid, tag)
         for name, array in arrays.items():
             kind = f"{_TYPES[array.dtype.kind]}{8 * array.dtype.itemsize}"
-            width = {"NumberOfComponents": str(array.shape[1])} if array.ndim > 1 else {}
-            ElementTree.SubElement(group, "PDataArray", type=kind, Name=name, **width)
+            entry = ElementTree.SubElement(group, "PDataArray", type=kind, Name=name)
+            if array.ndim > 1:
+                entry.set("NumberOfComponents", str(array.shape[1]))
     for path in names:
         ElementTree.SubElement(grid, "Piece", Source=path.name)
     ElementTree.indent(root)

@@ -177,6 +177,7 @@ def _create(
         now = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         now.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
         now.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+        now.set_obj_track_times(False)
         for name, array in like.items():
             shape = (totals[_kind(name)], *array.shape[1:])
             space, kind = h5py.h5s.create_simple(shape), h5py.h5t.py_create(array.dtype)
