@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dmr.mesh.quadratic import SecondOrder, second_order
     from dmr.mesh.statistics import measure
     from dmr.mesh.types import Mesh, Pslg
+    from dmr.mesh.viewing.viewer import view
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
     from dmr.meshing.point_sets import Delaunay, delaunay
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
     from dmr.validation.checker import Report, validate
-    from dmr.viewing.viewer import view
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
@@ -62,7 +62,7 @@ _HOMES = {
     "triangulate": "dmr.meshing.plain",
     "second_order": "dmr.mesh.quadratic",
     "validate": "dmr.validation",
-    "view": "dmr.viewing",
+    "view": "dmr.mesh.viewing",
     "voronoi": "dmr.mesh.voronoi_dual",
     "write": "dmr.io",
 }

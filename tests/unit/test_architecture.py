@@ -25,7 +25,7 @@ ORDER = {
         ("triangulation",),
         ("domains",),
         ("io", "meshing"),
-        ("refinement", "validation", "viewing"),
+        ("refinement", "validation"),
         ("distributed",),
         ("",),
         ("cli",),

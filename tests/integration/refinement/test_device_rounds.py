@@ -24,7 +24,7 @@ from dmr.refinement.state.progress import Capacity, Entry, HistoryColumn, RoundP
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
 from tests.support.digests import mesh_digest, result_summary
-from tests.support.recorded_loops import record_loops
+from tests.support.emulated.recorded_loops import record_loops
 from tests.support.refinements import CASES, TEAMS
 
 

@@ -1,0 +1,129 @@
+"""The outputs of a job's tasks, each in a folder under the task's name.
+
+An output is written beside its name, flushed to disk, and moved into place with one rename, so that a folder under a
+task's name is complete, whatever has been killed. The summary of the task lies in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.task import DIGEST_DIGITS, Resources, Task
+from dmr.errors import file_error
+
+SUMMARY = "summary.json"
+TEMPORARY_PREFIX = ".new-"
+
+
+class Store:
+    """Outputs by name.
+
+    Args:
+        path: a folder that all workers share. It exists.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def folder(self, name: str) -> Folder:
+        """Returns the output of a finished task, or stored arrays."""
+        return Folder(self.path / name)
+
+    def summary(self, name: str) -> dict[str, Any] | None:
+        """Returns the summary of a task, or None if it has no output yet.
+
+        Raises:
+            FileError: it cannot be read.
+        """
+        path = self.path / name / SUMMARY
+        try:
+            summary: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise file_error(error, path, "cannot be read") from error
+        return summary
+
+    def put(self, arrays: Mapping[str, NDArray[Any]]) -> str:
+        """Stores arrays; returns their name, which is a digest of their names, types and bytes.
+
+        Raises:
+            FileError: they cannot be written.
+        """
+        name = f"arrays-{_array_digest(arrays)}"
+        if self.summary(name) is None:
+            with self._new(name) as out:
+                for each, array in arrays.items():
+                    out[each] = array
+                _write_summary(out, {})
+        return name
+
+    def run(self, task: Task, resources: Resources) -> dict[str, Any]:
+        """Runs a task unless its output is there; returns its summary.
+
+        Raises:
+            FileError: its output cannot be written. Whatever the task raises.
+        """
+        summary = self.summary(task.name)
+        if summary is None:
+            with self._new(task.name) as out:
+                summary = task.call([self.folder(name) for name in task.inputs], out, resources)
+                _write_summary(out, summary)
+        return summary
+
+    def remove_unfinished(self) -> None:
+        """Removes what killed tasks have left; no task may be running."""
+        for path in self.path.glob(f"{TEMPORARY_PREFIX}*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def _new(self, name: str) -> Iterator[Folder]:
+        """Gives an empty folder, and moves it into place when the block has filled it."""
+        target = self.path / name
+        temporary = self.path / f"{TEMPORARY_PREFIX}{name}-{os.urandom(8).hex()}"
+        try:
+            temporary.mkdir()
+            yield Folder(temporary)
+            for path in (*temporary.iterdir(), temporary):
+                _flush(path)
+            if not target.exists():  # else another worker, believed to be dead, has made the same
+                temporary.rename(target)
+                _flush(self.path)
+        except OSError as error:
+            raise file_error(error, target, "cannot be written") from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write_summary(out: Folder, summary: Mapping[str, Any]) -> None:
+    (out.path / SUMMARY).write_text(json.dumps(summary), "utf-8")
+
+
+def _array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Returns a digest of names, types, shapes and bytes."""
+    state = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        state.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        state.update(array.reshape(-1).view(np.uint8).data)
+    return state.hexdigest()[:DIGEST_DIGITS]
+
+
+def _flush(path: Path) -> None:
+    """Waits until a file or folder is on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

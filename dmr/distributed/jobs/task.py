@@ -1,0 +1,79 @@
+"""A task: a function, its inputs and its options, under a name that is a digest of all of these."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from dmr._version import __version__
+from dmr.distributed.jobs.folder import Folder
+
+DIGEST_DIGITS = 24  # of 4 bits each; a job has far fewer than 2^48 tasks
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a task may use: the worker that runs it decides, and no result depends on it.
+
+    Attributes:
+        device: "cpu", "cuda:0", ..., as `device` of `dmr.refine`; threads: CPU threads, None for all.
+    """
+
+    device: str = "auto"
+    threads: int | None = None
+
+
+# Called with the folders of the inputs, the folder for the output, and the options by name. Returns a summary: small,
+# plain JSON values.
+TaskFunction = Callable[..., Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A call `function(inputs, out, resources, **options)`, which any process can make.
+
+    Attributes:
+        function: where the function is defined: "module:name".
+        inputs: the names of outputs of earlier tasks, or of stored arrays (`Store.put`).
+        options: plain JSON values.
+    """
+
+    function: str
+    inputs: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, function: TaskFunction, inputs: Sequence[str] = (), **options: Any) -> Task:
+        """Makes the task of a function at the top level of a module."""
+        return cls(f"{function.__module__}:{function.__qualname__}", tuple(inputs), options)
+
+    @cached_property
+    def name(self) -> str:
+        """The function's name, and a digest of the function, inputs, options and the version of this package."""
+        function = self.function.rpartition(":")[2]
+        return f"{function}-{digest({'function': self.function, 'inputs': self.inputs, 'options': self.options})}"
+
+    def call(self, inputs: Sequence[Folder], out: Folder, resources: Resources) -> dict[str, Any]:
+        """Calls the function.
+
+        Args:
+            inputs: the folders of `inputs`; out: an empty folder; resources: what the function may use.
+
+        Returns:
+            Its summary, as it is after writing and reading it as JSON.
+        """
+        module, _, name = self.function.partition(":")
+        function: TaskFunction = getattr(importlib.import_module(module), name)
+        summary: dict[str, Any] = json.loads(json.dumps(function(inputs, out, resources, **self.options)))
+        return summary
+
+
+def digest(values: Any) -> str:
+    """Returns a digest of plain JSON values and of the version of this package."""
+    text = json.dumps([__version__, values], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]

@@ -1,0 +1,115 @@
+"""Names of tasks, their outputs, and the runner in this process."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.store import TEMPORARY_PREFIX, Store
+from dmr.distributed.jobs.task import Task
+from dmr.errors import FileError, MissingFileError
+from tests.support.distributed import functions
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def test_names_depend_on_function_inputs_and_options_alone():
+    tasks = [
+        Task.of(functions.count_up, n=3),
+        Task.of(functions.count_up, n=4),
+        Task.of(functions.count_up, ["arrays-0"], n=3),
+        Task.of(functions.add_up, ["arrays-0"], factor=3),
+        Task.of(functions.add_up, ["arrays-0", "arrays-1"], factor=3),
+        Task.of(functions.add_up, ["arrays-1", "arrays-0"], factor=3),
+    ]
+    assert len({task.name for task in tasks}) == len(tasks)
+    first = Task.of(functions.add_up, ["a"], factor=3, other=[1, {"b": 2.5, "a": None}])
+    assert Task.of(functions.add_up, ["a"], other=(1, {"a": None, "b": 2.5}), factor=3).name == first.name
+    assert pickle.loads(pickle.dumps(first)).name == first.name
+
+
+def test_the_version_is_part_of_names(monkeypatch):
+    name = Task.of(functions.count_up, n=3).name
+    monkeypatch.setattr("dmr.distributed.jobs.task.__version__", "0.0")
+    assert Task.of(functions.count_up, n=3).name != name
+
+
+def test_a_chain_of_tasks(store):
+    runner = InProcess(store)
+    counts = [Task.of(functions.count_up, n=n) for n in (3, 5)]
+    assert runner.run(counts) == [{"count": 3}, {"count": 5}]
+    total = Task.of(functions.add_up, [task.name for task in counts], factor=2)
+    assert runner.run([total]) == [{"total": 26, "range": [0, 26]}]
+    assert store.folder(total.name)["numbers"].tolist() == [26]
+
+
+def test_finished_tasks_are_not_run_again(store):
+    task = Task.of(functions.count_up, n=3)
+    InProcess(store).run([task])
+    store.folder(task.name)["numbers"] = np.array([7])
+    assert InProcess(store).run([task]) == [{"count": 3}]
+    assert store.folder(task.name)["numbers"].tolist() == [7]
+
+
+def test_a_task_that_raises_leaves_nothing(store):
+    with pytest.raises(ValueError, match="as the test wants it"):
+        InProcess(store).run([Task.of(functions.fail)])
+    assert list(store.path.iterdir()) == []
+
+
+def test_remains_of_killed_tasks_are_removed(store):
+    InProcess(store).run([Task.of(functions.count_up, n=3)])
+    remains = store.path / f"{TEMPORARY_PREFIX}count_up-1-2"
+    remains.mkdir()
+    (remains / "numbers.npy").write_bytes(b"half")
+    store.remove_unfinished()
+    assert [path.name for path in store.path.iterdir()] == [Task.of(functions.count_up, n=3).name]
+
+
+def test_arrays_are_named_by_their_content(store):
+    arrays = {"a": np.arange(6.0).reshape(2, 3), "none": np.empty((0, 2), np.int32)}
+    name = store.put(arrays)
+    assert store.put(dict(reversed(arrays.items()))) == name
+    changed = [
+        {"a": np.nextafter(arrays["a"], 9), "none": arrays["none"]},
+        {"a": arrays["a"].reshape(3, 2), "none": arrays["none"]},
+        {"a": arrays["a"].view(np.int64), "none": arrays["none"]},
+        {"b": arrays["a"], "none": arrays["none"]},
+        {"a": arrays["a"]},
+    ]
+    assert len({store.put(each) for each in changed} | {name}) == 6
+    folder = store.folder(name)
+    assert list(folder) == ["a", "none"]
+    for each, array in arrays.items():
+        assert folder[each].dtype == array.dtype
+        np.testing.assert_array_equal(folder[each], array)
+
+
+def test_arrays_are_mapped_and_read_only(store):
+    folder = store.folder(store.put({"a": np.arange(6)}))
+    assert isinstance(folder["a"], np.memmap)
+    with pytest.raises(ValueError, match="read-only"):
+        folder["a"][0] = 1
+
+
+def test_missing_and_broken_arrays_are_named(tmp_path):
+    folder = Folder(tmp_path)
+    assert "a" not in folder
+    with pytest.raises(MissingFileError, match=r"a\.npy: cannot be read"):
+        folder["a"]
+    (tmp_path / "a.npy").write_bytes(b"no array")
+    with pytest.raises(FileError, match=r"a\.npy: cannot be read"):
+        folder["a"]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    with pytest.raises(FileError, match=r"count_up-\w+: cannot be written: there is no such file or folder"):
+        InProcess(Store(tmp_path / "none")).run([Task.of(functions.count_up, n=3)])
