@@ -26,7 +26,8 @@ KERNEL_STRUCT(Mesh) {
     float64 *attributes;        // of vertices, row by row, or null
     int64 width;                // number of their columns
     const Point *beyond_cuts;   // per cut edge: the far corner of the frozen triangle beyond it
-    int64 first_cut, cuts;      // numbers of the cut edges among the subsegments
+    int64 first_cut;            // number of the first cut edge among the subsegments
+    int64 cuts;                 // number of cut edges
 
     // Whether a link leads across a cut edge: the triangle beyond it is frozen, and in no cavity of this tile
     // (docs/internals/tiles.md). It has a number among the subsegments, so that every walk stops there, but is none.

@@ -170,7 +170,7 @@ class DeviceMesh:
                 self.points[: self.input_vertices].download().view(np.float64).reshape(-1, 2)
             )
         ancestor = None if self.ancestor is None else self.ancestor[: self.slots].download()
-        segments, origins = self._segments()
+        segments, origins = self.segments()
         assert source.triangle_attributes is not None
         return Mesh.sound(
             vertices=vertices,
@@ -186,7 +186,7 @@ class DeviceMesh:
             names=source.names,
         )
 
-    def _segments(self) -> tuple[Int, Int]:
+    def segments(self) -> tuple[Int, Int]:
         """Returns the pieces of the segments that the user named, and the number of each piece's segment."""
         if self.named == 0:
             return np.empty((0, 2), np.int32), np.empty(0, np.int32)

@@ -132,7 +132,7 @@ class Statistics:
         launches.subtract(self._launched_before)
         low, high = _angle_range(state)
         attempts = self.attempted
-        left = _unrefined(state, ending)
+        left = unrefined(state, ending)
         return Refinement(
             mesh=mesh,
             device=device.description if device.threads == 0 else device.name,
@@ -184,7 +184,7 @@ def _angle_range(state: DeviceMesh) -> tuple[float, float]:
     return math.degrees(math.acos(min(most_cosine, 1.0))), math.degrees(math.acos(max(least_cosine, -1.0)))
 
 
-def _unrefined(state: DeviceMesh, ending: Ending) -> dict[str, NDArray[Any]]:
+def unrefined(state: DeviceMesh, ending: Ending) -> dict[str, NDArray[Any]]:
     """Returns the triangles that miss a bound, by reason."""
     device = state.device
     flags = device.empty(state.slots, np.int32)
