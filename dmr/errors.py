@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dmr.common.command_line.exit_codes import USAGE
 from dmr.common.errors import (
     DeviceUnavailableError,
     DmrError,
@@ -18,6 +19,7 @@ from dmr.common.errors import (
     FileSystemError,
     FolderError,
     InternalError,
+    LostWorkerError,
     MissingFileError,
     NativeLibraryError,
     NoFolderError,
@@ -35,6 +37,7 @@ __all__ = [
     "DeviceUnavailableError",
     "DmrError",
     "ExistingFileError",
+    "ExistingResultError",
     "FileContentError",
     "FileError",
     "FileSystemError",
@@ -42,6 +45,7 @@ __all__ = [
     "InternalError",
     "InvalidMeshError",
     "KindError",
+    "LostWorkerError",
     "MissingFileError",
     "NativeLibraryError",
     "NoFolderError",
@@ -70,6 +74,12 @@ class InvalidMeshError(DmrError, ValueError):
         self.element = element
         self.index = index
         super().__init__(f"{element} {index}: {reason}" if index is not None else reason)
+
+
+class ExistingResultError(ExistingFileError):
+    """A folder holds a finished result, what is left of another job, or other files."""
+
+    exit_code = USAGE
 
 
 @contextmanager

@@ -21,14 +21,15 @@ constexpr uint8 NO_COLOUR = 255; // of vertices that do not move
 
 // What the moves of a round share (dmr/refinement/optimization/moves.py).
 KERNEL_STRUCT(Smoothing) {
-    const uint8 *mobility; // per vertex: its Mobility
-    const uint8 *colours;  // per vertex: its colour
-    int32 *moved;          // per vertex: 1 if it has moved in this round
-    int32 *incident;       // per vertex: the highest number of a triangle around it
-    int32 *degrees;        // per vertex: the number of triangles around it
-    const float64 *sizes;  // per triangle: its longest edge allowed; or null
-    float64 steepest;      // the largest cotangent that an angle may have after a move
-    float64 reach;         // of the search, in distances to the neighbours
+    const uint8 *mobility;     // per vertex: its Mobility
+    const uint8 *colours;      // per vertex: its colour
+    int32 *moved;              // per vertex: 1 if it has moved in this round
+    int32 *incident;           // per vertex: the highest number of a triangle around it
+    int32 *degrees;            // per vertex: the number of triangles around it
+    const float64 *sizes;      // per triangle: its longest edge allowed; or null
+    const float64 *area_roots; // per triangle: the square root of its largest area allowed; or null
+    float64 steepest;          // the largest cotangent that an angle may have after a move
+    float64 reach;             // of the search, in distances to the neighbours
 };
 
 // Vertices may move, unless they are input vertices (with `keeps_input`, or on a segment), or lie on a segment that
@@ -139,6 +140,10 @@ struct MovingStar {
             if (smoothing.sizes != nullptr) {
                 const float64 size = stricter * (smoothing.sizes[t] * smoothing.sizes[t]);
                 squared_edge = size < squared_edge ? size : squared_edge;
+            }
+            if (smoothing.area_roots != nullptr) {
+                const float64 area = 2.0 * stricter * (smoothing.area_roots[t] * smoothing.area_roots[t]);
+                doubled_area = area < doubled_area ? area : doubled_area;
             }
         }
     }

@@ -2,7 +2,7 @@
 //
 // A triangle begins with its lowest vertex, by the user's numbers. Triangles are sorted along the curve by that vertex,
 // and those with the same lowest vertex by their second one. (dmr/triangulation/serial/numbering.cpp does the same.)
-#include "triangulate/plane.cuh"
+#include "triangulate/half_edges.cuh"
 
 constexpr int32 FEW = 32; // triangles at a lowest vertex that a thread sorts; with more, all are sorted by key
 
@@ -84,7 +84,23 @@ KERNEL(export_triangles, Plane plane, const int32 *listed, const int32 *number, 
         int k = listed[i] & 3;
         for (int turn = 0; turn < 3; ++turn, k = next_corner(k)) {
             corners[3 * i + turn] = plane.numbers[corner(t, k)];
-            neighbours[3 * i + turn] = number[link_across(t, k)];
+            neighbours[3 * i + turn] = number[slot_across(plane, t, k)];
         }
+    }
+}
+
+// The piece of each subsegment: its ends in the user's numbers, and the half-edges on its sides, as triangle << 2 |
+// edge; NOTHING beyond the hull.
+KERNEL(export_pieces, Plane plane, const int32 *listed, const int32 *number, Subsegment *pieces) {
+    for (const Index s : launch) {
+        const Subsegment piece = plane.subsegments[s];
+        const auto side = [&](int32 slot, int32 start) {
+            const int32 t = number[slot];
+            const int turned =
+                t == NOTHING ? 0 : edge_that_starts_at(plane.triangles[slot], start) + 3 - (listed[t] & 3);
+            return t == NOTHING ? NOTHING : half_edge(t, turned % 3);
+        };
+        pieces[s] = {plane.numbers[piece.from], plane.numbers[piece.to], side(piece.left, piece.from),
+                     side(piece.right, piece.to)};
     }
 }

@@ -20,6 +20,7 @@ KERNEL_STRUCT(Plane) {
     const int32 *numbers; // by vertex: the number that breaks ties (geometry/ties.cuh)
     int32 *slots;         // where vertices lie (hints.cuh)
     int64 vertices;
+    Subsegment *subsegments; // pieces of segments, ghosts on the outer side of the hull; null before there are any
 
     METHOD Numbered numbered(int32 vertex) const { return {points[vertex], numbers[vertex]}; }
 };

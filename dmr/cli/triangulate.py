@@ -37,6 +37,7 @@ def run(arguments: Arguments, console: Console) -> int:
             on_conflict=arguments.on_conflict,
             convex_hull=arguments.convex_hull or not len(found.segments),
             mesher=arguments.mesher,
+            method=arguments.method,
             device=arguments.device,
             threads=arguments.threads,
         )

@@ -1,4 +1,4 @@
-"""Checks of single arguments: numbers, words, switches, sequences; and formatting of values in error messages.
+"""Checks of arguments: numbers, words, switches, sequences, keywords; and formatting of values in error messages.
 
 Does not import numpy.
 """
@@ -6,12 +6,16 @@ Does not import numpy.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from dmr.common.errors import OptionError, WrongTypeError
-from dmr.common.text import option
+from dmr.common.text import nearest, option
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 _LONGEST = 60  # characters of a value in a message
 _LONGEST_NUMBER = 256  # bits
@@ -175,3 +179,24 @@ def kind_of(value: object) -> str:
         return "None"
     noun = {"ndarray": "array"}.get(type(value).__name__, type(value).__name__)
     return f"{'an' if noun[:1] in tuple('aeiouAEIOU') else 'a'} {noun}"
+
+
+def checks_keywords(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Makes a function refuse unknown keyword arguments by a `WrongTypeError`, which is also a TypeError.
+
+    Its signature, docstring and name stay visible.
+    """
+    plain: Any = function
+    name, code = plain.__name__, plain.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @wraps(function)
+    def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        unknown = next((each for each in kwargs if each not in known), None)
+        if unknown is not None:
+            near = nearest(unknown, known)
+            hint = f"did you mean {near}?" if near else f"help({name}) lists its options"
+            raise WrongTypeError(f"{name} has no option {unknown}: {hint}")
+        return function(*args, **kwargs)
+
+    return checked

@@ -207,6 +207,12 @@ class OutOfMemoryError(DmrError, MemoryError):
     exit_code = UNAVAILABLE
 
 
+class LostWorkerError(DmrError):
+    """A process that ran tasks has died, or cannot be reached; finished tasks are kept for the next run."""
+
+    exit_code = UNAVAILABLE
+
+
 class InternalError(DmrError):
     """An internal check failed, or a kernel faulted: a bug, never the user's fault."""
 

@@ -5,7 +5,7 @@ A user of the library reads "min_angle must be ...", one of the command line "--
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -44,6 +44,15 @@ def counted(count: int, one: str, many: str = "") -> str:
     """Formats a count: "1 triangle", "2,000 triangles", "3 entries"; `many` is a plural that is not regular."""
     regular = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
     return f"{count:,} {one if count == 1 else many or regular}"
+
+
+def nearest(word: str, known: Iterable[object]) -> str:
+    """Returns the shortest known word that begins with a word, or else the most similar one, or "" if none is."""
+    from difflib import get_close_matches
+
+    words = sorted(map(str, known), key=len)
+    longer = [each for each in words if each.startswith(word)]
+    return next(iter(longer or get_close_matches(word, words, 1)), "")
 
 
 def numbered(number: int, noun: str) -> str:

@@ -1,1 +1,22 @@
 """Meshes larger than a device: tiles, refined as tasks of processes, Dask or MPI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dmr.common.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from dmr.distributed.output.part import Part
+    from dmr.distributed.output.partition import partition
+    from dmr.distributed.output.parts import Parts
+
+__all__ = ["Part", "Parts", "partition"]
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Part": "dmr.distributed.output.part",
+        "Parts": "dmr.distributed.output.parts",
+        "partition": "dmr.distributed.output.partition",
+    },
+)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import listed, shortened, whole_option
+from dmr.common.arguments import checks_keywords, listed, shortened, whole_option
 from dmr.common.number_arrays import real_array
 from dmr.common.text import counted
 from dmr.domains.rings import checked_points
@@ -131,6 +131,7 @@ def with_markers(pslg: Pslg, markers: Mapping[int, Callable[[Float], ArrayLike] 
     return replace(pslg, segment_markers=whole_table(found, (None,), "markers"))
 
 
+@checks_keywords
 def with_names(
     pslg: Pslg, *, regions: Mapping[int, str] | None = None, markers: Mapping[int, str] | None = None
 ) -> Pslg:

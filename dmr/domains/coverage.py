@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import listed, real_option, shortened, whole_option
+from dmr.common.arguments import checks_keywords, listed, real_option, shortened, whole_option
 from dmr.domains.composing import merged, with_holes, with_regions
 from dmr.domains.faces import enclosed_faces
 from dmr.domains.interior import INSIDE, side_of_rings
@@ -53,6 +53,7 @@ class Patch:
         return Pslg(np.concatenate(self.rings), ends, segment_markers=np.full(len(ends), self.marker, np.int32))
 
 
+@checks_keywords
 def polygons(
     parts: Iterable[tuple[ArrayLike, Sequence[ArrayLike]]],
     *,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, shortened, whole_option
+from dmr.common.arguments import checks_keywords, chosen, shortened, whole_option
 from dmr.common.available import require_memory
 from dmr.common.text import option
 from dmr.errors import OptionError
@@ -38,6 +38,7 @@ class Outline(NamedTuple):
     holes: Float
 
 
+@checks_keywords
 def generate(kind: str, n: int | None = None, seed: int = 0, *, mesher: str = "dmr") -> Mesh:
     """A Delaunay mesh (constrained Delaunay for a domain with an outline) of a seeded point set.
 

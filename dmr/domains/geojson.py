@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dmr.common.arguments import shortened
+from dmr.common.arguments import checks_keywords, shortened
 from dmr.common.files.compressed import read_unpacked
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, kind_of, list_in
 from dmr.domains.projecting import LONGITUDE_LATITUDE
@@ -23,6 +23,7 @@ from dmr.mesh.types import Pslg
 BYTES_PER_BYTE = 5  # memory per byte of JSON, parsed to Python's lists and numbers
 
 
+@checks_keywords
 def from_geojson(
     source: str | os.PathLike[str] | Geometry,
     *,
@@ -72,6 +73,7 @@ def from_geojson(
         raise FileContentError(f"holds no domain: {error}", path) from error
 
 
+@checks_keywords
 def from_shapely(
     geometry: Any,
     *,

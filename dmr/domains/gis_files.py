@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dmr.common.arguments import shortened
+from dmr.common.arguments import checks_keywords, shortened
 from dmr.common.text import option
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features
@@ -19,6 +19,7 @@ from dmr.mesh.arguments import file_path
 from dmr.mesh.types import Pslg
 
 
+@checks_keywords
 def from_file(
     path: str | os.PathLike[str],
     *,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dmr.common.arguments import listed, real_option, shortened, whole_option
+from dmr.common.arguments import checks_keywords, listed, real_option, shortened, whole_option
 from dmr.common.available import require_memory
 from dmr.common.number_arrays import given_array, real_array
 from dmr.domains.interior import INSIDE, point_inside, side_of_rings
@@ -20,6 +20,7 @@ from dmr.mesh.types import Float, Int, Pslg
 BYTES_PER_POINT = 120  # peak memory per point of a circle
 
 
+@checks_keywords
 def polygon(outline: ArrayLike, holes: Sequence[ArrayLike] = (), *, markers: Any = None) -> Pslg:
     """A polygon with optional holes.
 
@@ -48,6 +49,7 @@ def polygon(outline: ArrayLike, holes: Sequence[ArrayLike] = (), *, markers: Any
     return Pslg(np.concatenate(rings), closed_segments(rings), holes=np.array(points), segment_markers=segment_markers)
 
 
+@checks_keywords
 def rectangle(width: float, height: float, corner: ArrayLike = (0.0, 0.0), *, markers: Any = None) -> Pslg:
     """A rectangle with sides parallel to the axes.
 
@@ -65,11 +67,13 @@ def rectangle(width: float, height: float, corner: ArrayLike = (0.0, 0.0), *, ma
     return polygon([(x, y), (x + width, y), (x + width, y + height), (x, y + height)], markers=markers)
 
 
+@checks_keywords
 def circle(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, markers: Any = None) -> Pslg:
     """A circle as a regular polygon with n corners; arguments as for `circle_points`, markers as for `polygon`."""
     return polygon(circle_points(radius, n, center), markers=markers)
 
 
+@checks_keywords
 def regular_polygon(
     n: int, radius: float = 1.0, center: ArrayLike = (0.0, 0.0), *, angle: float = 0.0, markers: Any = None
 ) -> Pslg:
@@ -80,6 +84,7 @@ def regular_polygon(
     return polygon(circle_points(radius, n, center, angle=angle), markers=markers)
 
 
+@checks_keywords
 def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angle: float = 0.0) -> Float:
     """Evenly spaced points on a circle, counter-clockwise: an outline or a hole for `polygon`.
 
@@ -116,6 +121,7 @@ def circle_points(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, angl
     return points
 
 
+@checks_keywords
 def polyline(points: ArrayLike, *, markers: Any = None) -> Pslg:
     """A chain of segments: a crack, a road, a border between regions. It is closed if the last point equals the first.
 

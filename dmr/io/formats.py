@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import one_of, shortened, switch, whole_option, words
+from dmr.common.arguments import checks_keywords, one_of, shortened, switch, whole_option, words
 from dmr.common.threads import thread_count
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import DmrError, FileContentError, FileError, FolderError, MissingFileError, file_error
@@ -49,6 +49,7 @@ log = logging.getLogger("dmr.io")
 PathLike = str | os.PathLike[str]
 
 
+@checks_keywords
 def read(path: PathLike, *, companions: Collection[str] | None = None, threads: int | None = None) -> Mesh | Pslg:
     """Reads a mesh or a planar straight-line graph.
 
@@ -93,6 +94,7 @@ def read(path: PathLike, *, companions: Collection[str] | None = None, threads: 
     return read_through_meshio(path, form)
 
 
+@checks_keywords
 def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) -> tuple[Mesh, NDArray[np.float64]]:
     """Reads a mesh and one value per vertex.
 
@@ -127,6 +129,7 @@ def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) 
     return found, values[:, column]
 
 
+@checks_keywords
 def write(
     path: PathLike,
     item: Mesh | Pslg,
@@ -213,11 +216,13 @@ def _write(
     return write_through_meshio(path, item, form, overwrite=overwrite, order=extras.order)
 
 
+@checks_keywords
 def read_neighbours(path: PathLike, *, threads: int | None = None) -> NDArray[np.int32]:
     """Reads the (m, 3) neighbours from a `.neigh` file, as in `Mesh.neighbours`; raises FileError if it is invalid."""
     return read_neighbour_file(_existing(path), threads)
 
 
+@checks_keywords
 def read_edges(path: PathLike, *, threads: int | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
     """Reads the (e, 2) edges of a `.edge` file and their (e,) markers or None; raises FileError if it is invalid."""
     return read_edge_file(_existing(path), threads)

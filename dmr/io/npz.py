@@ -88,6 +88,12 @@ def _names(stored: dict[str, Any]) -> dict[str, dict[int, str]]:
 
 def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:
     """Writes every field that is not None; the bytes depend on nothing else. Raises FileError if writing fails."""
+    arrays = mesh_arrays(item)
+    return replace_files([(path, through_file(lambda file: np.savez(file, **arrays)))], overwrite=overwrite)
+
+
+def mesh_arrays(item: Mesh | Pslg) -> dict[str, Any]:
+    """The arrays of a file, by name."""
     arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
     stored = {f.name: getattr(item, f.name) for f in fields(item) if f.name != "names"}
     arrays |= {name: array for name, array in stored.items() if array is not None}
@@ -95,4 +101,4 @@ def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:
         if numbered:
             arrays[f"{kind[:-1]}_numbers"] = np.array(list(numbered), np.int32)
             arrays[f"{kind[:-1]}_names"] = np.array(list(numbered.values()))
-    return replace_files([(path, through_file(lambda file: np.savez(file, **arrays)))], overwrite=overwrite)
+    return arrays

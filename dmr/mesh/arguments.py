@@ -14,12 +14,19 @@ from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh, Pslg, check_indices
 
 
-def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", indices: bool = True) -> None:
+def check_kind(
+    item: Any,
+    *kinds: type[Mesh] | type[Pslg],
+    name: str = "mesh",
+    indices: bool = True,
+    others: tuple[str, ...] = (),
+) -> None:
     """Checks that an argument has one of the types `kinds` (`Mesh`, `Pslg`), and that its indices are in range.
 
     Args:
         item: the argument; name: its name.
         indices: whether to check its indices again, since they may have been changed; False if a kernel checks them.
+        others: what else the caller accepts, and has converted to one of the types; for messages.
 
     Raises:
         WrongTypeError: names the actual and the required type, and how to convert one to the other.
@@ -29,7 +36,8 @@ def check_kind(item: Any, *kinds: type[Mesh] | type[Pslg], name: str = "mesh", i
         if indices:
             check_indices(item)
         return
-    wanted = " or ".join(f"a {kind.__name__}" for kind in kinds)
+    *several, last = (*(f"a {kind.__name__}" for kind in kinds), *others)
+    wanted = f"{', '.join(several)} or {last}" if several else last
     raise WrongTypeError(f"{option(name)} must be {wanted}, not {_described(item, kinds)}")
 
 

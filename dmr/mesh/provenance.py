@@ -64,6 +64,14 @@ def record_refinement(mesh: Mesh, source: Mesh) -> None:
     _REFINED[mesh] = mesh.vertices, mesh.triangles, mesh.segments, origin_of(source)
 
 
+def record_same(mesh: Mesh, source: Mesh) -> None:
+    """Register a mesh with the vertices, triangles and segments of another one, whose provenance it shares."""
+    links = links_of(source)
+    if links is not None:
+        record_triangulation(mesh, links)
+    record_refinement(mesh, source)
+
+
 def origin_of(mesh: Mesh) -> Mesh:
     """Return the mesh from which a mesh was refined, in any number of steps; of a mesh of other origin, itself."""
     vertices, triangles, segments, origin = _REFINED.get(mesh, (None, None, None, mesh))

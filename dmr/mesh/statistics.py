@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dmr.common.arguments import real_option
+from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.available import require_memory
 from dmr.common.pooling import new_pool, submit
 from dmr.common.text import counted
@@ -98,6 +98,7 @@ class Summary:
     too_large: int
 
 
+@checks_keywords
 def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
     """Compute all statistics of `mesh`.
 

@@ -25,6 +25,14 @@ class Geometry(Protocol):
 DomainLike = Pslg | ArrayLike | Geometry | Sequence[Geometry] | Mapping[str, Any]
 MeshLike = Mesh | DomainLike
 
+# What `_converted` converts, for messages.
+CONVERTED = (
+    "points",
+    "a pair of points and segments",
+    "a dictionary of the triangle package",
+    "a geometry (shapely, geopandas, GeoJSON)",
+)
+
 NO_SEGMENTS = np.empty((0, 2), np.int32)
 
 
@@ -44,7 +52,7 @@ def as_domain(item: Any, name: str, *, convex_hull: bool = False) -> tuple[Pslg,
         WrongTypeError: the item is none of these. InvalidMeshError: it holds no valid graph.
     """
     found = _converted(item, Pslg)
-    check_kind(found, Pslg, name=name)
+    check_kind(found, Pslg, name=name, others=CONVERTED)
     return found, _means_hull(item, found, convex_hull)
 
 
@@ -54,7 +62,7 @@ def as_mesh_or_domain(item: Any, name: str, *, convex_hull: bool = False) -> tup
     The indices of a mesh are not checked again: the device checks them.
     """
     found = _converted(item, Mesh)
-    check_kind(found, Mesh, Pslg, name=name, indices=isinstance(found, Pslg))
+    check_kind(found, Mesh, Pslg, name=name, indices=isinstance(found, Pslg), others=CONVERTED)
     return found, _means_hull(item, found, convex_hull)
 
 

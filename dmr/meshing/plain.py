@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from dmr.common.arguments import checks_keywords
 from dmr.memory import Device, open_device
 from dmr.mesh.types import Mesh, Pslg
 from dmr.meshing.conversion import DomainLike, as_domain
@@ -16,16 +17,18 @@ TOO_FEW_FOR_A_GPU = 2**16  # points
 
 def device_for(pslg: Pslg, device: str, threads: int | None) -> Device:
     """Opens the device to triangulate a graph on; arguments and errors are those of `triangulate`."""
-    few = len(pslg.vertices) < TOO_FEW_FOR_A_GPU or len(pslg.segments) > 0
+    few = len(pslg.vertices) < TOO_FEW_FOR_A_GPU
     return open_device("cpu" if device == "auto" and few else device, threads)
 
 
+@checks_keywords
 def triangulate(
     domain: DomainLike,
     *,
     on_conflict: str = "resolve",
     convex_hull: bool = False,
     mesher: str = "dmr",
+    method: str = "auto",
     device: str = "auto",
     threads: int | None = None,
 ) -> Mesh:
@@ -44,9 +47,10 @@ def triangulate(
         convex_hull: mesh the whole convex hull, whether segments enclose it or not; holes stay holes.
         mesher: "dmr", or "triangle": Shewchuk's Triangle in a separate process, if the `triangle` package is
             installed, for comparisons. Its licence forbids commercial use.
-        device: "auto" (for many points without segments a GPU if one works, otherwise the CPU), "cpu", "cuda" or
-            "cuda:N". Only the triangulation of points runs on a GPU, or on several CPU threads. One CPU thread
-            triangulates graphs with segments, holes or regions, on any device. The mesh is the same.
+        method: "rounds" (rounds of kernels, on a GPU or on all CPU threads), "serial" (one CPU thread) or "auto" (the
+            faster one: "rounds" on a GPU, and for many points on several CPU threads). Where segments overlap or cross,
+            the serial code triangulates. The mesh is the same.
+        device: "auto" (a GPU if one works and there are many points, otherwise the CPU), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core.
 
     Returns:
@@ -67,7 +71,7 @@ def triangulate(
     pslg, convex_hull = as_domain(domain, "domain", convex_hull=convex_hull)
     opened = device_for(pslg, device, threads)
     mesh, notes = triangulate_noting(
-        pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened
+        pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, method=method, device=opened
     )
     for note in notes:
         log.warning(note)

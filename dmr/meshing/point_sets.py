@@ -5,22 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import OptionError
-from dmr.location import Locator
+from dmr.mesh.location import Locator
 from dmr.mesh.types import Float, Int, Mesh, Pslg, real_table
 from dmr.meshing.conversion import NO_SEGMENTS
 from dmr.meshing.plain import device_for
 from dmr.triangulation import triangulate_noting
 
 
-def delaunay(points: ArrayLike, *, device: str = "auto", threads: int | None = None) -> Delaunay:
+@checks_keywords
+def delaunay(points: ArrayLike, *, method: str = "auto", device: str = "auto", threads: int | None = None) -> Delaunay:
     """Triangulates points in the plane: Delaunay, exact, the same on every machine.
 
     Args:
         points: (n, 2), at least three that are not on one line. Of points in the same place, triangles use the first.
-        device, threads: as for `triangulate`.
+        method, device, threads: as for `triangulate`.
 
     Raises:
         InvalidMeshError: the points have another shape, are not finite or outside the range in which geometry is exact,
@@ -29,7 +31,10 @@ def delaunay(points: ArrayLike, *, device: str = "auto", threads: int | None = N
     """
     pslg = Pslg(real_table(points, (None, 2), "points"), NO_SEGMENTS)
     opened = device_for(pslg, device, threads)
-    return Delaunay(triangulate_noting(pslg, on_conflict="resolve", convex_hull=True, mesher="dmr", device=opened)[0])
+    mesh, _ = triangulate_noting(
+        pslg, on_conflict="resolve", convex_hull=True, mesher="dmr", method=method, device=opened
+    )
+    return Delaunay(mesh)
 
 
 class Delaunay(HoldsFrozen):

@@ -92,8 +92,8 @@ class RefineOptions:
             area: object = self.max_area
             if callable(area) or isinstance(area, list | tuple) or getattr(area, "shape", ()) != ():
                 raise WrongTypeError(
-                    f"{option('max_area')} must be a number, not {kind_of(area)}: areas for each triangle are "
-                    f"the area_bounds of a Mesh, and {option('max_edge')} takes functions of the place"
+                    f"{option('max_area')} must be a number, not {kind_of(area)}: {option('area')} takes an array with "
+                    "an area per triangle of the mesh, or a function of the place"
                 )
             object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
         if self.max_steiner is not None:

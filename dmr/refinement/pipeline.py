@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from dmr.common.arguments import checks_keywords
 from dmr.memory import Device, open_device
 from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh, Pslg
@@ -13,9 +14,11 @@ from dmr.refinement.options import CHILD_LAUNCHES, Progress, RefineOptions, chec
 from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.run import RunSettings, run
+from dmr.refinement.setup.areas import Area, with_area
 from dmr.refinement.setup.demand import check_demand
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.setup.thresholds import Thresholds
+from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
 from dmr.sizing.functions import Size, size_source
 from dmr.sizing.sampling import sampled
@@ -29,11 +32,13 @@ TOO_FEW_FOR_A_GPU = 1024
 SAMPLING_ERROR = 0.1
 
 
+@checks_keywords
 def refine(
     mesh: MeshLike,
     *,
     min_angle: float = 30.0,
     max_area: float | None = None,
+    area: Area | None = None,
     size: SizeSource | Size | float | None = None,
     max_edge: SizeSource | Size | float | None = None,
     steiner: str = "petal",
@@ -67,7 +72,10 @@ def refine(
         min_angle: lower bound on the angles in degrees, below 60; 0 for no bound. Above 33 (30 with `conforming`)
             nothing guarantees that the run ends before its limits.
         max_area: upper bound on the area of a triangle, above 0, in squared units of the coordinates; None for no
-            bound. The smallest of `max_area`, the mesh's own `area_bounds` and `max_edge` applies everywhere.
+            bound. The smallest of all bounds applies: `max_area`, `area`, the mesh's own `area_bounds`, `max_edge`.
+        area: upper bound on the area, by a number, as `max_area`; by (m,) areas of the mesh's triangles, as
+            `area_bounds` (inf for no bound); or by a function of (n, 2) points that returns (n,) areas, which holds at
+            the centroids of triangles, and is called as often as that of `max_edge`. None for no bound.
         size: the edge length that is wanted: a target, not a bound. A number above 0, in units of the coordinates; or
             a `SizeField` or a function of (n, 2) points that returns (n,) lengths, inf where none is wanted. Points are
             placed before the refinement: segments are divided evenly, and a front advances from them. A function is
@@ -146,12 +154,13 @@ def refine(
         strict=strict,
         optimize=optimize,
     )
-    bound = None if max_edge is None else size_source(max_edge, "max_edge")
+    mesh, options, by_place = with_area(mesh, area, options)
+    given = LocalBounds(None if max_edge is None else size_source(max_edge, "max_edge"), by_place)
     wanted = None if size is None else size_source(size, "size")
     profile = check_run(device, progress, profile=profile)
     options.check_loop(progress=progress is not None, profile=profile)
     time_limit = TimeLimit(options.max_seconds)
-    sized = size is not None or max_edge is not None
+    sized = size is not None or bool(given)
     opened = choose_device(mesh, options, device, threads, sized=sized)
     notes: list[str] = []
     started = time.perf_counter()
@@ -166,19 +175,18 @@ def refine(
     asked = progress is not None and len(mesh.triangles) > TINY_MESH  # runs with further recipes do not report it
     by_host = options.loop == "host" or options.needs_host(progress=asked, profile=profile)
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host, placed=size is not None))
-    function = None
-    if bound is not None and not bound.by_kernels:
-        function, bound = bound, sampled(bound, mesh, error=SAMPLING_ERROR)
+    functions = given.only(lambda bound: not bound.by_kernels)
+    bounds = given.map(lambda bound: bound if bound.by_kernels else sampled(bound, mesh, error=SAMPLING_ERROR))
     if wanted is not None and not wanted.by_kernels:
         wanted = sampled(wanted, mesh)
     settings = RunSettings(
-        options=options, size=wanted, max_edge=bound, function=function, time_limit=time_limit, progress=progress,
+        options=options, size=wanted, bounds=bounds, functions=functions, time_limit=time_limit, progress=progress,
         profile=profile,
     )  # fmt: skip
     with opened.lock, opened.current:
         result = run(mesh, opened, settings)
-        # Sizes leave nothing to chance, and a user's function is called for one recipe only.
-        by_others = function is None and size is None
+        # Sizes leave nothing to chance, and the user's functions are called for one recipe only.
+        by_others = not functions and size is None
         if (
             by_others
             and len(mesh.triangles) <= TINY_MESH

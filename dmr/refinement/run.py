@@ -43,18 +43,19 @@ from dmr.refinement.setup.thresholds import Thresholds, thresholds
 from dmr.refinement.stages import Stages
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.records import TRIANGLE
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.known_sizes import KnownSizes
+from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
 from dmr.refinement.strategies.first_points import rungs
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 from dmr.sizing.source import SizeSource
+from dmr.triangulation.rounds.epochs import Epochs
 
 # Meshes of fewer triangles take the candidates of a round from the shortest edges only: more rounds, fewer points.
 # Without petals this order matters more above 30 degrees: small meshes can grow by half without it.
@@ -69,8 +70,8 @@ class RunSettings:
     Attributes:
         options: the options of `dmr.refine`.
         size: the wanted edge lengths, evaluated by kernels.
-        max_edge: the bound on the longest edge, evaluated by kernels; function: the user's function that it was sampled
-            from, which decides in the end.
+        bounds: the bounds by place, evaluated by kernels; functions: those of the user that they were sampled from,
+            which decide in the end.
         limits: the thresholds of another recipe than the usual one.
         time_limit: the limit on seconds, which counts from the call of the user.
         progress: called after each round; quiet: whether warnings are not logged; profile: whether phases are timed.
@@ -78,8 +79,8 @@ class RunSettings:
 
     options: RefineOptions
     size: SizeSource | None = None
-    max_edge: SizeSource | None = None
-    function: SizeSource | None = None
+    bounds: LocalBounds[SizeSource] = field(default_factory=LocalBounds)
+    functions: LocalBounds[SizeSource] = field(default_factory=LocalBounds)
     limits: Thresholds | None = None
     time_limit: TimeLimit = field(default_factory=lambda: TimeLimit(None))
     progress: Progress | None = None
@@ -111,7 +112,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
     if begin is not None:
-        begin(len(mesh.triangles), estimated_triangles(mesh, options, settings.max_edge))
+        begin(len(mesh.triangles), estimated_triangles(mesh, options, settings.bounds))
     ending = run_stages(work, settings)
     # A triangle processed on the host must first be copied there.
     statistics.host_processed = device.moved[TRIANGLE] - records_moved
@@ -158,7 +159,7 @@ def _placed(
     most = _most_points(mesh, settings)
     with clock.phase("place"):
         placement = place(
-            mesh, acute, target(size, settings.max_edge, options.max_area), device, keep_segments=options.keep_segments,
+            mesh, acute, target(size, settings.bounds, options.max_area), device, keep_segments=options.keep_segments,
             most=most, may_go_on=lambda: not settings.time_limit.over,
         )  # fmt: skip
     with clock.phase("admit"):
@@ -174,7 +175,7 @@ def _most_points(mesh: Mesh, settings: RunSettings) -> int:
     """Returns the limit on inserted points."""
     if settings.options.max_steiner is not None:
         return settings.options.max_steiner
-    sized = settings.size is not None or settings.max_edge is not None
+    sized = settings.size is not None or bool(settings.bounds)
     return default_budget(mesh, settings.options, sized=sized)
 
 
@@ -193,18 +194,20 @@ def work_of(
     """Collects the data and settings of the rounds of the last stage."""
     device, options, space = state.device, settings.options, Workspace(state.device)
     limits = thresholds(options) if settings.limits is None else settings.limits
-    bound, max_edge = settings.max_edge, None
+    bound, max_edge = settings.bounds.max_edge, None
     if settings.size is not None:
         bound = smallest(bound, multiple(settings.size, TOO_LONG))
     if bound is not None and bound.number is not None:
         limits = limits.with_edges(bound.number)
     elif bound is not None:
         max_edge = bound.on(device)
-    known = None if settings.function is None else KnownSizes(state, settings.function)
+    area_root = settings.bounds.area_root
+    local = LocalBounds(max_edge, None if area_root is None else area_root.on(device))
+    known = KnownSizes(state, settings.functions) if settings.functions else None
     points = max(_most_points(mesh, settings) - statistics.placed - statistics.on_segments, 0)
     return Work(
         limits=limits,
-        quality=QualityCheck(state, space, limits, max_edge, known, counts_shares=settings.profile),
+        quality=QualityCheck(state, space, limits, local, known, counts_shares=settings.profile),
         state=state,
         space=space,
         bad=BadTriangles(state, space),

@@ -53,7 +53,7 @@ class Stages:
         return self._run_orders(work, driver)
 
     def _refine_exactly(self, ending: Ending) -> Ending:
-        """Asks a user's function for the sizes of new triangles, and refines those that exceed them, until none do."""
+        """Asks the user's functions for the bounds of new triangles, and refines what exceeds them, until none do."""
         known = self._final.quality.known
         while known is not None and ending is Ending.COMPLETE:
             if not self._final.check_exactly(known):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import real_option, shortened
+from dmr.common.arguments import checks_keywords, real_option, shortened
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.arguments import check_kind
@@ -32,6 +32,7 @@ TWO_PI = 6.283185307179586
 Along = list[int | str] | tuple[int | str, ...] | set[int | str] | range | Int | int | str
 
 
+@checks_keywords
 def from_distance(
     domain: Pslg | Mesh, near: float, far: float, distance: float, *, along: Along | None = None
 ) -> SegmentSizes:
@@ -56,6 +57,7 @@ def from_distance(
     return SegmentSizes(start, end, np.full(len(start), near), (far - near) / distance, far)
 
 
+@checks_keywords
 def from_lengths(
     domain: Pslg | Mesh,
     factor: float = 1.0,
@@ -83,6 +85,7 @@ def from_lengths(
     return SegmentSizes(start[some], end[some], factor * lengths[some], _grading(grading), _far(far))
 
 
+@checks_keywords
 def from_curvature(
     domain: Pslg | Mesh,
     per_turn: float,

@@ -1,4 +1,4 @@
-"""Sizes that are the same everywhere, and those of a user's function."""
+"""Sizes that are the same everywhere, and those of a user's function of lengths or areas."""
 
 from __future__ import annotations
 
@@ -41,10 +41,12 @@ class FunctionSizes(SizeSource):
 
     Attributes:
         function: as for `evaluate`; name: the option that it was given for, which messages name.
+        power: 1 for lengths; 2 for areas, whose square roots are the sizes.
     """
 
     function: Size
     name: str
+    power: int = 1
 
     @property
     def by_kernels(self) -> bool:
@@ -59,12 +61,24 @@ class FunctionSizes(SizeSource):
         """
         raise OptionError("the gradient of a function cannot be limited: limit dmr.sizing.sampled(function, domain)")
 
+    def evaluate(self, points: Float) -> Float:
+        """Calls the function for many points, and checks the result.
+
+        Raises:
+            OptionError: a value is not above 0; names the first such point.
+        """
+        return self.as_lengths(evaluate(self.function, points, self.name))
+
+    def as_lengths(self, values: Float) -> Float:
+        """Converts what the function returned to sizes."""
+        return values if self.power == 1 else np.sqrt(values)
+
     def _upload(self, device: Device) -> DeviceSizes:
         def call(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
             assert isinstance(count, int)  # the host calls the function, so it knows the number
             places = points[:count].download().view(np.float64).reshape(-1, 2)
             with points.device.set_aside():
-                found = evaluate(self.function, places, self.name)
+                found = self.evaluate(places)
             points.device.launch("lower_to_given", count, points.device.array(found), sizes)
 
         return DeviceSizes((call,))
@@ -113,9 +127,13 @@ def evaluate(size: Size, points: Float, name: str = "size") -> Float:
     sizes = called(size, points, name)
     wrong = np.flatnonzero(~(sizes > 0))
     if wrong.size:
-        k = int(wrong[0])
-        raise OptionError(f"{option(name)} is {sizes[k]:g} at {place_text(points[k])}: sizes must be above 0")
+        raise not_above_0(name, sizes, points, int(wrong[0]))
     return sizes
+
+
+def not_above_0(name: str, values: Float, points: Float, k: int) -> OptionError:
+    """Returns the error about the value of a function at point k."""
+    return OptionError(f"{option(name)} is {values[k]:g} at {place_text(points[k])}: it must be above 0 everywhere")
 
 
 def called(size: Size, points: Float, name: str) -> Float:

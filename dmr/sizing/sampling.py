@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import real_option
+from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.sizing.extent import Extent
-from dmr.sizing.functions import FunctionSizes, Size, called, size_source
+from dmr.sizing.functions import FunctionSizes, Size, called, not_above_0, size_source
 from dmr.sizing.quadtree import SIDES, Quadtree
 from dmr.sizing.size_field import SizeField
-from dmr.sizing.source import SizeSource, place_text
+from dmr.sizing.source import SizeSource
 
 COARSEST = 2.0  # a leaf is at most this many times as wide as the sizes at its corners;
 FINEST = 5.0  # it is divided for the sake of accuracy while it is wider than this times the error
@@ -57,9 +57,9 @@ class Rectangles(NamedTuple):
 class Samples:
     """The samples so far: their coordinates and sizes, NaN where the function gives none outside the domain."""
 
-    def __init__(self, function: Size, extent: Extent, name: str) -> None:
+    def __init__(self, source: FunctionSizes, extent: Extent) -> None:
         self.points, self.values = np.empty((0, 2)), np.empty(0)
-        self._function, self._extent, self._name = function, extent, name
+        self._source, self._extent = source, extent
 
     def add(self, places: Float) -> NDArray[np.int64]:
         """Calls the function for places, relative to the extent; returns the numbers of the samples.
@@ -70,19 +70,21 @@ class Samples:
         first, points = len(self.values), self._extent.low + places * self._extent.size
         if first + len(points) > MOST_SAMPLES:
             raise OptionError(
-                f"{option(self._name)} needs more than {MOST_SAMPLES:,} samples: the sizes are too small for the domain"
+                f"{option(self._source.name)} needs more than {MOST_SAMPLES:,} samples: its values are too small for "
+                "the domain"
             )
-        sizes = called(self._function, points, self._name).copy()
-        wrong = np.flatnonzero(~(sizes > 0))
+        found = called(self._source.function, points, self._source.name).copy()
+        wrong = np.flatnonzero(~(found > 0))
         inside = wrong[self._extent.holds(points[wrong])]
         if inside.size:
-            k = int(inside[0])
-            raise OptionError(f"{option(self._name)} is {sizes[k]:g} at {place_text(points[k])}: sizes must be above 0")
-        sizes[wrong] = np.nan
-        self.points, self.values = np.concatenate([self.points, points]), np.concatenate([self.values, sizes])
+            raise not_above_0(self._source.name, found, points, int(inside[0]))
+        found[wrong] = np.nan
+        self.points = np.concatenate([self.points, points])
+        self.values = np.concatenate([self.values, self._source.as_lengths(found)])
         return np.arange(first, len(self.values))
 
 
+@checks_keywords
 def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0.05) -> SizeField:
     """Samples a function once, on a grid that is fine where the sizes are small: a field for `dmr.refine`.
 
@@ -106,14 +108,14 @@ def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0
     error = real_option("error", error)
     if not (math.isfinite(error) and error > 0):
         raise OptionError(f"error must be a finite number above 0, not {error:g}")
-    function, name = (source.function, source.name) if isinstance(source, FunctionSizes) else (source, "size")
-    tree, sizes = _sample(function, Extent(over), error, name)
+    function = source if isinstance(source, FunctionSizes) else FunctionSizes(source, "size")
+    tree, sizes = _sample(function, Extent(over), error)
     return SizeField.on_support(tree, sizes)
 
 
-def _sample(function: Size, extent: Extent, error: float, name: str) -> tuple[Quadtree, Float]:
+def _sample(function: FunctionSizes, extent: Extent, error: float) -> tuple[Quadtree, Float]:
     """Samples a function; returns the tree, and the sizes at its samples."""
-    samples = Samples(function, extent, name)
+    samples = Samples(function, extent)
     now = Rectangles(
         np.zeros(1, np.int64), np.zeros((1, 2), np.int64), samples.add(PLACES[CORNERS] / 2)[None], np.zeros(1),
         extent.crossed(),

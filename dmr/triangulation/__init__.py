@@ -4,9 +4,8 @@
     insert the segments                  find and resolve conflicts among them           (serial/segments.cpp)
     carve                                remove the outside and holes, label regions     (carving)
 
-The names at the right are the files of this folder. It runs on one CPU thread: a million vertices and segments take a
-second, and everything after it is part of the refinement. Points without segments are triangulated by rounds of kernels
-on a GPU, or on several CPU threads (rounds).
+The names at the right are the files of this folder. The code in `serial/` runs on one CPU thread: a million vertices
+and segments take a second. On a GPU, or on several CPU threads, rounds of kernels do the same (rounds).
 """
 
 from __future__ import annotations

@@ -12,9 +12,7 @@ from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.naming import named
 from dmr.mesh.types import Int, Pslg
-from dmr.triangulation.native import Plane
-
-VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of serial/segments.hpp
+from dmr.triangulation.native import CROSSING, DEGENERATE, OVERLAP, VERTEX_ON_SEGMENT, Plane
 
 
 def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshError]]:

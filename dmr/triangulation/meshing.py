@@ -16,18 +16,27 @@ from dmr.mesh.names import MARKERS
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve
-from dmr.triangulation.conflicts import CROSSING, describe_conflicts
-from dmr.triangulation.native import Plane, triangulate_plane
-from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
+from dmr.triangulation.conflicts import describe_conflicts
+from dmr.triangulation.native import CROSSING, Plane, triangulate_plane
+from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
 FEWEST_THREADS, FEWEST_POINTS = 4, 2**16  # of a CPU, from which on rounds are faster than the serial code
 
 
 def triangulate_noting(
-    pslg: Pslg, *, on_conflict: str, convex_hull: bool, mesher: str, device: Device | None = None
+    pslg: Pslg,
+    *,
+    on_conflict: str,
+    convex_hull: bool,
+    mesher: str,
+    method: str = "auto",
+    device: Device | None = None,
 ) -> tuple[Mesh, list[str]]:
     """Triangulates the domain of a graph; arguments, result and errors are those of `dmr.triangulate`.
+
+    Args:
+        device: without one, the method "auto" is "serial".
 
     Returns:
         The mesh, and the warnings, one sentence each.
@@ -35,22 +44,26 @@ def triangulate_noting(
     check_kind(pslg, Pslg, name="pslg")
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
     mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)
+    method = chosen("method", method, METHODS)
     check_coordinates(pslg.vertices)
     if len(pslg.vertices) < 3:
         raise InvalidMeshError(f"{counted(len(pslg.vertices), 'vertex spans', 'vertices span')} no triangle")
     _check_points("hole", pslg.holes)
     _check_points("region", pslg.regions[:, :2])
-    notes = []
+    notes: list[str] = []
     if not len(pslg.segments) and not convex_hull:
         notes.append("there are no segments: the convex hull of the vertices is meshed")
         convex_hull = True
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
-    if device is not None and by_rounds(pslg, device):
-        from dmr.triangulation.rounds import plane_of_points
+    plane = None
+    if device is not None and (method == "rounds" or (method == "auto" and faster_by_rounds(pslg, device))):
+        from dmr.triangulation.rounds import plane_by_rounds
 
-        plane = plane_of_points(pslg.vertices, device)
-    else:
+        plane = plane_by_rounds(pslg, device, convex_hull=convex_hull)
+        if plane is None and method == "rounds":
+            notes.append("segments overlap or cross: one CPU thread resolves this, and triangulates the graph")
+    if plane is None:
         plane = triangulate_plane(pslg, convex_hull=convex_hull)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
@@ -64,11 +77,9 @@ def triangulate_noting(
     return _mesh(pslg, plane, domain, convex_hull), notes
 
 
-def by_rounds(pslg: Pslg, device: Device) -> bool:
-    """Whether the device triangulates a graph by rounds; otherwise one CPU thread does, with the same result."""
-    plain = not (len(pslg.segments) or len(pslg.holes) or len(pslg.regions))
-    many = device.threads == 0 or (device.threads >= FEWEST_THREADS and len(pslg.vertices) >= FEWEST_POINTS)
-    return plain and many
+def faster_by_rounds(pslg: Pslg, device: Device) -> bool:
+    """Whether rounds of kernels on a device triangulate a graph faster than the serial code on one CPU thread."""
+    return device.threads == 0 or (device.threads >= FEWEST_THREADS and len(pslg.vertices) >= FEWEST_POINTS)
 
 
 def _check_points(kind: str, points: Float) -> None:

@@ -22,6 +22,8 @@ MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the
 
 DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN = range(5)  # enum Status of serial/library.cpp
 
+VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of serial/segments.hpp
+
 OUTSIDE = 0  # the label of the unbounded part of the plane, up to the convex hull
 ON_SEGMENT, BEYOND_HULL = -1, -2  # labels of places that are in no part
 

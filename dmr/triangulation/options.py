@@ -4,3 +4,4 @@ from __future__ import annotations
 
 CONFLICT_POLICIES = ("resolve", "error")
 MESHERS = ("dmr", "triangle")
+METHODS = ("auto", "serial", "rounds")

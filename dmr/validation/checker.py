@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from dmr.common.arguments import real_option, switch
+from dmr.common.arguments import checks_keywords, real_option, switch
 from dmr.common.available import require_memory
 from dmr.common.text import counted, option
 from dmr.common.threads import thread_count
@@ -26,7 +26,14 @@ from dmr.mesh.arguments import check_kind
 from dmr.mesh.types import Mesh, Pslg, check_indices
 from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.validation.arrays.pieces import Workers
-from dmr.validation.bounds.sizes import Size, check_max_area, check_max_edge, check_own_areas, edge_statistics
+from dmr.validation.bounds.sizes import (
+    Size,
+    check_area,
+    check_max_area,
+    check_max_edge,
+    check_own_areas,
+    edge_statistics,
+)
 from dmr.validation.bounds.small_angles import check_angles, straight_candidates
 from dmr.validation.bounds.unrefined import Unrefined, check_listed
 from dmr.validation.domain.domain import check_outline
@@ -62,12 +69,14 @@ from dmr.validation.triangulation.topology import (
 __all__ = ["Failure", "Report", "SmallAngle", "validate"]
 
 
+@checks_keywords
 def validate(
     mesh: Mesh,
     *,
     input: MeshLike | None = None,
     min_angle: float | None = None,
     max_area: float | None = None,
+    area: Size | None = None,
     size: Size | None = None,
     max_edge: Size | None = None,
     convex_hull: bool = False,
@@ -76,8 +85,8 @@ def validate(
 ) -> Report:
     """Validate a mesh, exactly.
 
-    If `min_angle`, `max_area` or `max_edge` is given (`min_angle=0` suffices), the mesh is assumed to be refined: then
-    its own area bounds and those of the input's regions are also checked.
+    If a bound is given (`min_angle`, `max_area`, `area` or `max_edge`; `min_angle=0` suffices), the mesh is assumed to
+    be refined: then its own area bounds and those of the input's regions are also checked.
 
     Args:
         mesh: any mesh.
@@ -86,6 +95,7 @@ def validate(
         min_angle: degrees, 0 to 60; a lower bound of every angle. Triangles beside input corners of phi < 60 degrees
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
+        area: the same; or a function of (n, 2) points that returns (n,) areas, evaluated at the triangles' centroids.
         size: the edge lengths wanted, as for `refine`: `Report.statistics` then compares the edges with them, and no
             check fails. A number, or a function that is evaluated at the middles of the edges.
         max_edge: upper bound of the edge lengths: a number, or a function of (n, 2) points that returns (n,) lengths
@@ -152,10 +162,18 @@ def validate(
             check_listed(mesh, below, left, findings)
     if max_area is not None:
         check_max_area(mesh, points, max_area, findings, left.excused)
+    if area is not None:
+        check_area(mesh, points, area, findings, left.excused)
     if max_edge is not None:
         check_max_edge(mesh, points, max_edge, findings, left.excused)
     _check_area_bounds(
-        mesh, points, topology, origin, findings, left.excused, refined=(min_angle, max_area, max_edge) != (None,) * 3
+        mesh,
+        points,
+        topology,
+        origin,
+        findings,
+        left.excused,
+        refined=(min_angle, max_area, area, max_edge) != (None,) * 4,
     )
     used = int(topology.used.sum())
     return Report(

@@ -13,22 +13,22 @@ import numpy as np
 
 import dmr
 from dmr import domains, sizing
-from dmr.location.background import DeviceBackground
-from dmr.location.box_tree import BoxTree, Frame
-from dmr.location.locator import SORTED_FROM, Locator
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
+from dmr.mesh.location.background import DeviceBackground
+from dmr.mesh.location.box_tree import BoxTree, Frame
+from dmr.mesh.location.locator import SORTED_FROM, Locator
 from dmr.refinement import run as runs
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
 from dmr.refinement.rounds import grouped_order, team_rounds
 from dmr.refinement.run import RunSettings
-from dmr.refinement.state.epochs import LAST, Epochs
 from dmr.refinement.state.records import POINT
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
 from dmr.sizing.functions import size_source
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.rounds import plane_of_points
+from dmr.triangulation.rounds import plane_by_rounds
+from dmr.triangulation.rounds.epochs import LAST, Epochs
 from scripts.sanitize.cases import Case, Family, digest
 
 RACING = (
@@ -324,13 +324,21 @@ def triangulations(device: Device) -> Iterator[Case]:
         "a cluster": np.concatenate([random.random((40, 2)), 0.5 + 1e-12 * random.random((200, 2))]),
         "a wheel": np.concatenate([[[0.0, 0.0]], circle]),
     }
+
+    def by_rounds(graph: dmr.Pslg) -> str:
+        plane = plane_by_rounds(graph, device)
+        assert plane is not None, "no segments cross"
+        tables = ("triangles", "neighbours", "same_as", "labels", "left_side", "hole_labels")
+        return digest(*(getattr(plane, name) for name in tables))
+
     for name, points in sets.items():
 
         def made(points: Any = points) -> str:
-            plane = plane_of_points(points, device)
-            return digest(plane.triangles, plane.neighbours, plane.same_as)
+            return by_rounds(dmr.Pslg(points, np.empty((0, 2), np.int32)))
 
         yield name, made
+    edges = dmr.delaunay(sets["random"] * [1, 20]).mesh.edges
+    yield "segments", lambda: by_rounds(dmr.Pslg(sets["random"], edges, holes=np.array([[0.5, 0.5]])))
 
 
 FAMILIES: dict[str, Family] = {

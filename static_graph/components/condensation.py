@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.arguments import checks_keywords
 from dmr.memory import Device, DeviceArray, open_device
 from static_graph.common.arguments import check_graph
 from static_graph.components.connecting import connected_components
@@ -19,6 +20,7 @@ from static_graph.graph.gpu_modules import ROWS
 from static_graph.graph.placement import device_for
 
 
+@checks_keywords
 def condensation(
     graph: CsrGraph | DeviceGraph, *, device: str = "auto", threads: int | None = None
 ) -> tuple[CsrGraph, Components]:

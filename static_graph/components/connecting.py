@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from dmr.common.arguments import chosen, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
 from dmr.common.text import counted, option
@@ -23,6 +23,7 @@ from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.placement import device_for
 
 
+@checks_keywords
 def connected_components(
     graph: CsrGraph | DeviceGraph,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, switch
+from dmr.common.arguments import checks_keywords, chosen, switch
 from dmr.memory import DeviceArray, DeviceCount, pack
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import colouring_bytes
@@ -18,6 +18,7 @@ from static_graph.graph.placement import device_for, require_work, uploaded
 GROWTH = 8  # a phase sends this many times as many colours as all phases before
 
 
+@checks_keywords
 def propagate_colours(
     graph: CsrGraph | DeviceGraph,
     *,

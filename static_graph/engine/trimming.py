@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen
+from dmr.common.arguments import checks_keywords, chosen
 from dmr.memory import DeviceArray, DeviceCount, pack
 from static_graph.common.arguments import check_graph
 from static_graph.common.memory_estimates import trimming_bytes
@@ -22,6 +22,7 @@ from static_graph.graph.placement import device_for, require_work, uploaded
 METHODS = ("complete", "simple")
 
 
+@checks_keywords
 def trim(
     graph: CsrGraph | DeviceGraph,
     *,

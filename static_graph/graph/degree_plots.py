@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from dmr.common.arguments import as_path
+from dmr.common.arguments import as_path, checks_keywords
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
 from static_graph.common.targets import check_target, replace_file
@@ -22,6 +22,7 @@ PANEL = (6.4, 4.2)  # inches
 BLUE, GREY = "#3465a4", "#555753"
 
 
+@checks_keywords
 def plot_degrees(
     graph: CsrGraph, path: str | Path, *, mda: int | None = None, title: str = "", overwrite: bool = True
 ) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, real_option, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, argsort, open_device
@@ -46,6 +46,7 @@ PRESETS = {
 }
 
 
+@checks_keywords
 def generate_rmat(
     nodes: int,
     edges: int,
@@ -128,6 +129,7 @@ def generate_rmat(
         return draft.graph(duplicates)
 
 
+@checks_keywords
 def generate_random(
     nodes: int,
     edges: int,
@@ -157,6 +159,7 @@ def generate_random(
         return draft.graph(duplicates)
 
 
+@checks_keywords
 def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, threads: int | None = None) -> CsrGraph:
     """Returns the graph with random integer weights from 1 to `largest`, which depend on the seed and edge positions.
 

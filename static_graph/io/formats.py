@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from dmr.common.arguments import as_path, chosen, shortened, switch
+from dmr.common.arguments import as_path, checks_keywords, chosen, shortened, switch
 from dmr.common.errors import printable
 from dmr.common.text import option
 from static_graph.common.arguments import check_graph
@@ -71,6 +71,7 @@ FORMATS = {
 _SUFFIXES = {suffix: name for name, found in FORMATS.items() for suffix in found.suffixes}
 
 
+@checks_keywords
 def read(
     source: Source, *, format: str | None = None, weight: str | None = None, threads: int | None = None
 ) -> CsrGraph:
@@ -129,6 +130,7 @@ def _named(name: str, weight: str | None) -> dict[str, Any]:
     return {"weight": weight}
 
 
+@checks_keywords
 def write(path: PathLike, graph: CsrGraph, *, format: str | None = None, overwrite: bool = True) -> Path:
     """Writes a graph atomically: readers never see a partly written file.
 

@@ -10,6 +10,7 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.clock import Clock
 from dmr.common.text import counted
 from dmr.memory import Device
@@ -27,6 +28,7 @@ from static_graph.link_analysis.state import State
 log = logging.getLogger("static_graph")
 
 
+@checks_keywords
 def pagerank(
     graph: CsrGraph | DeviceGraph,
     *,

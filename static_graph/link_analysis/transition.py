@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
@@ -21,6 +22,7 @@ from static_graph.link_analysis.state import State
 TOLERANCE = 2.0**-50  # of a column's sum, per entry
 
 
+@checks_keywords
 def transition_matrix(
     graph: CsrGraph | DeviceGraph,
     *,

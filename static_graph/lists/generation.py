@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, shortened, whole_option
+from dmr.common.arguments import checks_keywords, chosen, shortened, whole_option
 from dmr.common.available import require_memory
 from dmr.common.text import counted, option
 from dmr.memory import Device, DeviceArray, argsort, compact, open_device, scan
@@ -16,6 +16,7 @@ from static_graph.lists.gpu_modules import GENERATION
 from static_graph.lists.kinds import KINDS
 
 
+@checks_keywords
 def generate_list(
     kind: str,
     size: int,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import chosen, shortened
+from dmr.common.arguments import checks_keywords, chosen, shortened
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
 from dmr.common.text import counted, option
@@ -96,6 +96,7 @@ def rank(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
 
 
+@checks_keywords
 def rank(
     successors: ArrayLike,
     *,
@@ -144,6 +145,7 @@ def rank(
     return ranks if found["sums"] is None else (ranks, found["sums"])
 
 
+@checks_keywords
 def rank_in_detail(
     successors: ArrayLike,
     *,
@@ -267,6 +269,7 @@ def fastest(device: Device, size: int) -> str:
     return "sequential" if device.threads and size <= SEQUENTIAL_UP_TO else "helman-jaja"
 
 
+@checks_keywords
 def find_roots(parents: ArrayLike, *, device: str = "auto", threads: int | None = None) -> NDArray[np.int32]:
     """Finds the root of each node's tree by pointer jumping (slides, Algorithm 2).
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import switch
+from dmr.common.arguments import checks_keywords, switch
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from static_graph.common.arguments import check_graph
@@ -25,6 +25,7 @@ TOGETHER = 8  # searches by numbers of edges, from which on they share their rou
 DTYPES = {DistanceKind.HOPS: np.int32, DistanceKind.REAL: np.float64}  # of the result; otherwise int64
 
 
+@checks_keywords
 def distance_matrix(
     graph: CsrGraph | DeviceGraph,
     sources: Sources | None = None,

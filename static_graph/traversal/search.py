@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dmr.common.arguments import chosen, real_option, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, real_option, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.clock import Clock
 from dmr.common.text import counted, numbered, option
@@ -37,6 +37,7 @@ SOURCE = "a node's number (graph.node_of finds it by label)"
 Run = Callable[..., Outcome]  # of a scheme
 
 
+@checks_keywords
 def upload(
     graph: CsrGraph, device: str = "auto", threads: int | None = None, *, transposed: bool = False
 ) -> DeviceGraph:
@@ -65,6 +66,7 @@ def upload(
         return on_device
 
 
+@checks_keywords
 def bfs(
     graph: CsrGraph | DeviceGraph,
     source: Sources,
@@ -136,6 +138,7 @@ def bfs(
     )
 
 
+@checks_keywords
 def sssp(
     graph: CsrGraph | DeviceGraph,
     source: Sources,

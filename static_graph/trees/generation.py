@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.memory import open_device
@@ -16,6 +16,7 @@ from static_graph.trees.kinds import KINDS
 from static_graph.trees.rooting import MOST_NODES
 
 
+@checks_keywords
 def generate_tree(
     kind: str, nodes: int, *, shuffled: bool = True, seed: int = 0, threads: int | None = None
 ) -> NDArray[np.int32]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.arguments import shortened
+from dmr.common.arguments import checks_keywords, shortened
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.clock import Clock
@@ -167,6 +167,7 @@ class Tree(Result):
         return f"Tree({counted(len(self.parent), 'node')} below {counted(len(self.roots), 'root')})"
 
 
+@checks_keywords
 def euler_tour(
     parents_or_edges: ArrayLike,
     root: int | Sequence[int] | None = None,

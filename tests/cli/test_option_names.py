@@ -129,7 +129,7 @@ def test_remedies_are_typed_where_the_error_is_read(capsys, tmp_path, monkeypatc
 @pytest.mark.parametrize("value", [np.ones(2), [1.0, 2.0], lambda points: 1.0])
 def test_areas_that_vary_are_told_where_they_belong(value):
     with pytest.raises(
-        OptionError, match=r"max_area must be a number, not .*area_bounds of a Mesh, and max_edge takes functions"
+        OptionError, match=r"max_area must be a number, not .*: area takes an array with an area per triangle"
     ):
         dmr.refine(MESH, max_area=value)
 

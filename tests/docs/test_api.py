@@ -16,6 +16,7 @@ PAGES = sorted((ROOT / "docs" / "reference" / "api").glob("*.md"))
 DIRECTIVE = re.compile(r"^\.\. ([\w:]+):: ([\w.]+)(\(.*\))?$", re.MULTILINE)
 PACKAGES = (
     "dmr",
+    "dmr.distributed",
     "dmr.domains",
     "dmr.errors",
     "dmr.io",

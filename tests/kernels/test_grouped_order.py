@@ -84,7 +84,7 @@ def words(scale: float, shift: float) -> tuple[np.ndarray, np.ndarray, np.ndarra
     state, _ = admit(mesh, device, "none")
     limits, slots = thresholds(RefineOptions(min_angle=20)), device.empty(state.slots, np.int32)
     device.launch("fill_indices", state.slots, slots)
-    device.launch("check_listed", state.slots, state.view, limits.view, slots, None, None)
+    device.launch("check_listed", state.slots, state.view, limits.view, slots, None, None, None)
     strict = state.quality.download()[: state.slots]
     device.launch("group_listed", state.slots, state.view, slots)
     grouped = state.quality.download()[: state.slots]

@@ -82,7 +82,7 @@ def test_every_round_type_on_the_emulated_gpu_gives_the_same_result(who, device,
         {"loop": "host", "min_angle": 15},
         {"marking": "atomic", "min_angle": 15},
         {"max_area": 3e-3, "optimize": 2},
-        {"max_edge": 0.2},
+        {"max_edge": 0.2, "area": lambda points: 0.01 + 0.05 * points[:, 0], "min_angle": 15},
     ],
 )
 def test_other_options_on_the_emulated_gpu_equal_the_cpu(options, device, monkeypatch):

@@ -15,9 +15,9 @@ CHILD_KERNEL(child_check, const int32 *slots, QualityCheck of_triangle) {
 
 // Index i launches a child with a thread for each new triangle of its cavities: `share` cavities, from first + share *
 // i.
-KERNEL(check_by_children, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
-       const int32 *fresh_places, int64 first, int64 share, int64 cavities, int64 *children) {
-    const QualityCheck of_triangle = {mesh, limits, sizes, shares};
+KERNEL(check_by_children, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, const float64 *area_roots,
+       int64 *shares, const int32 *fresh_places, int64 first, int64 share, int64 cavities, int64 *children) {
+    const QualityCheck of_triangle = {mesh, limits, sizes, area_roots, shares};
     for (const Index i : launch) {
         const Index begin = first + share * i, end = begin + share < cavities ? begin + share : cavities;
         const Index from = fresh_places[begin], to = fresh_places[end];

@@ -17,14 +17,15 @@ INLINE float64 largest_cosine_squared(Point a, Point b, Point c) {
 }
 
 // Checks the triangles of a list (work stealing: every thread has an equal share).
-KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares) {
-    check_triangles(launch, slots, QualityCheck{mesh, limits, sizes, shares});
+KERNEL(check_listed, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, const float64 *area_roots,
+       int64 *shares) {
+    check_triangles(launch, slots, QualityCheck{mesh, limits, sizes, area_roots, shares});
 }
 
 // Checks the new triangles of each cavity with one thread (no balancing: a thread checks all that its cavity made).
-KERNEL(check_by_cavity, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, int64 *shares,
-       const int32 *fresh_places) {
-    const QualityCheck of_triangle = {mesh, limits, sizes, shares};
+KERNEL(check_by_cavity, Mesh mesh, Limits limits, const int32 *slots, const float64 *sizes, const float64 *area_roots,
+       int64 *shares, const int32 *fresh_places) {
+    const QualityCheck of_triangle = {mesh, limits, sizes, area_roots, shares};
     for (const Index i : launch) {
         for (int32 j = fresh_places[i]; j < fresh_places[i + 1]; ++j) // none if the cavity did not win
             of_triangle.check(slots[j], j);

@@ -93,11 +93,12 @@ enum ShareCounter : int32 {
     LARGEST_SHARE, // largest number of triangles that one index checked
 };
 
-// The inputs of a check. `sizes` and `shares` may be null.
+// The inputs of a check. All of its pointers may be null.
 struct QualityCheck {
     Mesh mesh;
     Limits limits;
-    const float64 *sizes; // by place in the list: the longest edge allowed in that triangle
+    const float64 *sizes;      // by place in the list: the longest edge allowed in that triangle
+    const float64 *area_roots; // by place in the list: the square root of the largest area allowed
     int64 *shares;
 
     // Checks the triangle in `slot`, the i-th of the list.
@@ -112,6 +113,11 @@ struct QualityCheck {
             const float64 squared_size = stricter * (sizes[i] * sizes[i]);
             if (squared_size < bounds.squared_size)
                 bounds.squared_size = squared_size;
+        }
+        if (area_roots != nullptr) {
+            const float64 doubled_area = 2.0 * stricter * (area_roots[i] * area_roots[i]);
+            if (doubled_area < bounds.doubled_area)
+                bounds.doubled_area = doubled_area;
         }
         if (mesh.area_bounds != nullptr && !limits.first) {
             const float64 own = 2.0 * stricter * mesh.area_bounds[mesh.ancestor[slot]];

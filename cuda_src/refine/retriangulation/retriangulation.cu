@@ -24,7 +24,7 @@ TEAM_KERNEL(inherit, Mesh mesh, Cavities cavities, Count count, Count segments, 
 // If `check` is 1, a CPU's thread checks the new triangles of a cavity at once, while they are in its cache.
 TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segments, Count epoch, const int32 *needs,
             Count vertices, Count slots, Count subsegments, Limits limits, int32 check, int32 *fresh) {
-    const QualityCheck of_triangle = {mesh, limits, nullptr, nullptr};
+    const QualityCheck of_triangle = {mesh, limits, nullptr, nullptr, nullptr};
     const Sizes sizes = {int32(vertices), int32(slots), int32(subsegments)};
     for (const Team team : launch.teams()) {
         const Piece piece = piece_of(team.number, count);

@@ -126,7 +126,7 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
         link_fans(group.share(applied), mesh.triangles, cavities, epoch);
         group.barrier();
         const Sums<1> appended = group.sum(fresh_count, arrays.appended, [&](const Team &team, Piece piece) {
-            check_triangles(team.share(piece), arrays.fresh, QualityCheck{mesh, limits, nullptr, nullptr});
+            check_triangles(team.share(piece), arrays.fresh, QualityCheck{mesh, limits, nullptr, nullptr, nullptr});
             team.barrier();
             return survey_fresh(team, piece, arrays.fresh, mesh.quality, arrays.flags);
         });

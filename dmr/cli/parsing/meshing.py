@@ -10,6 +10,7 @@ from dmr.cli.parsing.options import add_extras, add_feature_options, add_outline
 from dmr.common.command_line.parser import Parser, add_command, add_device, add_json, parse_examples
 from dmr.common.command_line.values import count, file_name, number
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, LOOPS, MARKINGS, STEINER_RULES
+from dmr.triangulation.options import METHODS
 
 # The switches of `dmr triangle` by the arguments of `dmr.refine` and `dmr.triangulate`, for messages.
 _SWITCHES = {
@@ -136,6 +137,7 @@ def add_triangulate(commands: Any) -> None:
         dmr triangulate dots.node  # the convex hull of points; writes dots.1.node, dots.1.ele
         dmr triangulate domain.poly -o coarse.vtu  # what its segments enclose, as a VTK file
         dmr triangulate country.geojson --project EPSG:3857 -o country.ele
+        dmr triangulate domain.poly --method rounds --threads 8  # on 8 threads
         """,
     )
     parser.add_argument(
@@ -143,6 +145,13 @@ def add_triangulate(commands: Any) -> None:
     )
     add_output(parser)
     add_outline_options(parser)
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        default=METHODS[0],
+        help="one CPU thread, or rounds of kernels on a GPU or all CPU threads; the mesh is the same (default: "
+        "%(default)s, the faster one)",
+    )
     add_extras(parser)
     add_device(parser)
     add_json(parser)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dmr.common.command_line.completion import SHELLS, PrintCompletion
 from dmr.common.command_line.values import device, positive
 from dmr.common.errors import OptionError
+from dmr.common.text import nearest
 
 Examples = tuple[tuple[str, str], ...]
 
@@ -60,7 +60,7 @@ class Parser(argparse.ArgumentParser):
             # Report a misspelt option first: it may be the only argument.
             message = f"unrecognized arguments: {' '.join(unknown)}"
         other = self.suggest(self._given) if self.suggest is not None else ""
-        near = _nearest(unknown[0], self._option_string_actions) if unknown else ""
+        near = nearest(unknown[0], self._option_string_actions) if unknown else ""
         hint = other or near
         raise OptionError(f"{message}{f'; did you mean {hint}?' if hint else ''} (see {self.prog} --help)")
 
@@ -68,7 +68,7 @@ class Parser(argparse.ArgumentParser):
         """Refuses a value that is not among the choices (argparse calls this), with the nearest one."""
         if action.choices is None or value in action.choices:
             return
-        near = _nearest(str(value), action.choices)
+        near = nearest(str(value), action.choices)
         hint = f"; did you mean {near}?" if near else ""
         if isinstance(action.choices, dict):
             unknown = self._unknown_options()
@@ -91,13 +91,6 @@ class Parser(argparse.ArgumentParser):
         known = self._option_string_actions
         options = [word.partition("=")[0] for word in self._given if re.match(r"--?[A-Za-z]", word)]
         return [name for name in options if name not in known and (name.startswith("--") or name[:2] not in known)]
-
-
-def _nearest(word: str, known: Iterable[object]) -> str:
-    """Returns the shortest known word that begins with a word, or else the most similar one, or "" if none is."""
-    words = sorted(map(str, known), key=len)
-    longer = [each for each in words if each.startswith(word)]
-    return next(iter(longer or get_close_matches(word, words, 1)), "")
 
 
 def parse_examples(text: str) -> Examples:

@@ -12,6 +12,7 @@ from typing import Any
 
 from dmr._version import __version__
 from dmr.distributed.jobs.folder import Folder
+from dmr.errors import OptionError
 
 DIGEST_DIGITS = 24  # of 4 bits each; a job has far fewer than 2^48 tasks
 
@@ -41,11 +42,13 @@ class Task:
         function: where the function is defined: "module:name".
         inputs: the names of outputs of earlier tasks, or of stored arrays (`Store.put`).
         options: plain JSON values.
+        version: of this package, where the task was made.
     """
 
     function: str
     inputs: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    version: str = __version__
 
     @classmethod
     def of(cls, function: TaskFunction, inputs: Sequence[str] = (), **options: Any) -> Task:
@@ -54,9 +57,9 @@ class Task:
 
     @cached_property
     def name(self) -> str:
-        """The function's name, and a digest of the function, inputs, options and the version of this package."""
+        """The function's name, and a digest of the function, inputs, options and version."""
         function = self.function.rpartition(":")[2]
-        return f"{function}-{digest({'function': self.function, 'inputs': self.inputs, 'options': self.options})}"
+        return f"{function}-{digest([self.version, self.function, self.inputs, self.options])}"
 
     def call(self, inputs: Sequence[Folder], out: Folder, resources: Resources) -> dict[str, Any]:
         """Calls the function.
@@ -66,7 +69,15 @@ class Task:
 
         Returns:
             Its summary, as it is after writing and reading it as JSON.
+
+        Raises:
+            OptionError: this process has another version of the package. Whatever the function raises.
         """
+        if self.version != __version__:
+            raise OptionError(
+                f"a worker has dmr {__version__}, but the task comes from dmr {self.version}: "
+                "install the same version everywhere"
+            )
         module, _, name = self.function.partition(":")
         function: TaskFunction = getattr(importlib.import_module(module), name)
         summary: dict[str, Any] = json.loads(json.dumps(function(inputs, out, resources, **self.options)))
@@ -74,6 +85,6 @@ class Task:
 
 
 def digest(values: Any) -> str:
-    """Returns a digest of plain JSON values and of the version of this package."""
-    text = json.dumps([__version__, values], sort_keys=True)
+    """Returns a digest of plain JSON values."""
+    text = json.dumps(values, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dmr.common.arguments import one_of, switch
+from dmr.common.arguments import checks_keywords, one_of, switch
 from dmr.io.meshio_files.formats import FORMATS
 from dmr.io.meshio_files.names import labels_of
 from dmr.io.meshio_files.tags import as_whole, to_sets
@@ -33,6 +33,7 @@ def from_meshio(found: meshio.Mesh) -> Mesh:
     return meshio_reading.from_meshio(found, _NAME)
 
 
+@checks_keywords
 def to_meshio(mesh: Mesh, *, order: int = 1, boundary: bool = False) -> meshio.Mesh:
     """Converts the mesh to a `meshio.Mesh`: triangles, segments as lines, z = 0, named markers and attributes.
 

@@ -8,6 +8,7 @@ from dmr.memory import DeviceArray, Packed, constant, pack, scan, total
 from dmr.refinement.optimization.snapshot import Snapshot
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.steps.local_bounds import LocalBounds
 
 COLOURS = constant("COLOURS", "optimize/moves.cu")
 FIRST_REPAIRS, REPAIRS = 4, 1  # repairs of the colours before the first sweep, and before each further one
@@ -47,24 +48,24 @@ class Mover:
         """Fixes the corners of listed triangles from now on."""
         self._state.device.launch("fix_corners", count, self._state.triangles, listed, self.mobility)
 
-    def sweep(self, number: int, steepest: float, sizes: DeviceArray | None) -> None:
+    def sweep(self, number: int, steepest: float, local: LocalBounds[DeviceArray]) -> None:
         """Moves each movable vertex once, if that makes its star better.
 
         Args:
             number: of the round, from 0.
             steepest: the largest cotangent that an angle may have afterwards.
-            sizes: by triangle, the longest edge allowed; None if there is no such bound.
+            local: by triangle, the bounds that depend on the place.
         """
         state, device = self._state, self._state.device
         self._incident.fill(255)
         self._degrees.fill(0)
         self.moved.fill(0)
-        arguments = self._arguments(steepest, REACH * NEARER**number, sizes)
+        arguments = self._arguments(steepest, REACH * NEARER**number, local)
         device.launch("find_stars", state.slots, state.triangles, arguments)
         for _ in range(REPAIRS if number else FIRST_REPAIRS):
             device.launch("repair_colours", state.vertices, state.view, arguments, self._repaired)
             self._colours, self._repaired = self._repaired, self._colours
-            arguments = self._arguments(steepest, REACH * NEARER**number, sizes)
+            arguments = self._arguments(steepest, REACH * NEARER**number, local)
         for colour in range(COLOURS):
             device.launch("move_vertices", state.vertices, state.view, self._limits.view, arguments, colour)
 
@@ -75,11 +76,11 @@ class Mover:
     def take_back(self, before: Snapshot) -> None:
         """Takes the moves of vertices back that have been fixed since."""
         state = self._state
-        arguments = self._arguments(0.0, 0.0, None)
+        arguments = self._arguments(0.0, 0.0, LocalBounds())
         places = (before.of("points"), before.of("vertex_parameter"), before.of("attributes"))
         state.device.launch("take_back", state.vertices, state.view, arguments, *places)
 
-    def _arguments(self, steepest: float, reach: float, sizes: DeviceArray | None) -> Packed:
+    def _arguments(self, steepest: float, reach: float, local: LocalBounds[DeviceArray]) -> Packed:
         return pack(
             "Smoothing",
             mobility=self.mobility,
@@ -87,7 +88,8 @@ class Mover:
             moved=self.moved,
             incident=self._incident,
             degrees=self._degrees,
-            sizes=sizes,
+            sizes=local.max_edge,
+            area_roots=local.area_root,
             steepest=steepest,
             reach=reach,
         )

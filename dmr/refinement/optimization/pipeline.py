@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 
+from dmr.common.arguments import checks_keywords
 from dmr.memory import open_device
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.provenance import record_refinement
@@ -19,11 +20,13 @@ from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.modules import ADMISSION, OPTIMIZATION
 from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.workspace import Workspace
+from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
+from dmr.triangulation.rounds.epochs import Epochs
 
 
+@checks_keywords
 def optimize(
     mesh: Mesh, *, rounds: bool | int = True, device: str = "auto", threads: int | None = None
 ) -> Optimization:
@@ -69,7 +72,7 @@ def optimize(
             warnings.append(f"the mesh was not Delaunay: {flipped} edges were flipped first")
         limits = thresholds(RefineOptions(min_angle=0))
         space = Workspace(opened)
-        quality = QualityCheck(state, space, limits, None, None, counts_shares=False)
+        quality = QualityCheck(state, space, limits, LocalBounds(), None, counts_shares=False)
         everything = space.array("fresh", state.slots, np.int32)
         opened.launch("fill_indices", state.slots, everything)
         quality.check(everything, state.slots)

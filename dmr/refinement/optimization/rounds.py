@@ -27,8 +27,9 @@ from dmr.refinement.optimization.snapshot import Snapshot
 from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.thresholds import MARGIN, Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
+from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
+from dmr.triangulation.rounds.epochs import Epochs
 
 LEAST_GAIN = 0.01  # degrees of the mean; a round that gains less is the last one
 MOST_REPEATS = 32  # of the flips of a round, each with more vertices fixed
@@ -76,12 +77,12 @@ class _Optimizer:
         self._device.launch("fill_indices", self._state.slots, everything)
         unrefined, count = self._violations(everything, self._state.slots)
         self._mover.fix_corners(unrefined, count)
-        sizes = self._sizes(everything)
+        local = self._local_bounds(everything)
         before = mean = self._mean_angle()
         steepest = minmax_float64(self._cotangents)[1] * (1.0 - MARGIN)
         kept = moves = flips = 0
         while kept < rounds and not is_over():
-            moved, flipped, reached = self._round(kept, steepest, sizes, mean)
+            moved, flipped, reached = self._round(kept, steepest, local, mean)
             if not moved:
                 break
             kept, moves, flips = kept + 1, moves + moved, flips + flipped
@@ -97,23 +98,26 @@ class _Optimizer:
             mean_min_angle=mean,
         )
 
-    def _sizes(self, everything: DeviceArray) -> DeviceArray | None:
-        """Returns the longest edge allowed in each triangle; None if all triangles have the same bound."""
-        found = self._quality.sizes(everything, self._state.slots)
-        if found is None:
-            return None
-        sizes = self._device.empty(self._state.slots, np.float64)
-        sizes.copy_from(found[: sizes.size])
-        return sizes
+    def _local_bounds(self, everything: DeviceArray) -> LocalBounds[DeviceArray]:
+        """Returns the bounds of each triangle that depend on the place."""
 
-    def _round(self, number: int, steepest: float, sizes: DeviceArray | None, mean: float) -> tuple[int, int, float]:
+        def kept(found: DeviceArray) -> DeviceArray:
+            values = self._device.empty(self._state.slots, np.float64)
+            values.copy_from(found[: values.size])
+            return values
+
+        return self._quality.local_bounds(everything, self._state.slots).map(kept)
+
+    def _round(
+        self, number: int, steepest: float, local: LocalBounds[DeviceArray], mean: float
+    ) -> tuple[int, int, float]:
         """Runs a round.
 
         Returns:
             Vertices moved, edges flipped, and the new mean angle; no move if the round was undone.
         """
         self._snapshot.take()
-        self._mover.sweep(number, steepest, sizes)
+        self._mover.sweep(number, steepest, local)
         for _ in range(MOST_REPEATS):
             if not self._fix_spoilt(steepest):
                 break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dmr.memory import DeviceArray
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
+from dmr.triangulation.rounds.epochs import Epochs
 
 FLIPPED = ("triangles", "subsegments", "quality", "split_states")  # arrays that flips and checks change
 MOVED = ("points", "vertex_parameter", "attributes")  # arrays that moves change

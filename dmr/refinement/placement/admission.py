@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.location.background import DeviceBackground
 from dmr.memory import Device, constant
+from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.placement.placing import Placement
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.flips import refuse_unless_delaunay
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.records import SUBSEGMENT
+from dmr.triangulation.rounds.epochs import Epochs
 
 INPUT_VERTEX, FREE_VERTEX = constant("INPUT_VERTEX"), constant("FREE_VERTEX")
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.location.background import DeviceBackground
 from dmr.memory import Device
+from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import Division, divide, lengths

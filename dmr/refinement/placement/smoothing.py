@@ -12,8 +12,8 @@ from dmr.memory import DeviceArray, scan, total
 from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.thresholds import cosine_and_sine
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.records import POINT
+from dmr.triangulation.rounds.epochs import Epochs
 
 ROUNDS = 8  # of Laplace's smoothing
 LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dmr.memory import Device, DeviceArray, Number
+from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.functions import EqualSizes
 from dmr.sizing.segment_sizes import SmallestSizes
 from dmr.sizing.source import DeviceSizes, SizeSource
@@ -55,10 +56,11 @@ BELOW_MAX_EDGE = 0.7  # sizes of which few edges exceed a bound, in units of the
 BELOW_MAX_AREA = 1.2  # the same, in units of the square root of the bound on areas
 
 
-def target(size: SizeSource, max_edge: SizeSource | None, max_area: float | None) -> SizeSource:
+def target(size: SizeSource, bounds: LocalBounds[SizeSource], max_area: float | None) -> SizeSource:
     """Returns the sizes with which points are placed: not much larger than bounds allow."""
-    by_edge = None if max_edge is None else multiple(max_edge, BELOW_MAX_EDGE)
+    by_edge = None if bounds.max_edge is None else multiple(bounds.max_edge, BELOW_MAX_EDGE)
+    by_place = None if bounds.area_root is None else multiple(bounds.area_root, BELOW_MAX_AREA)
     by_area = None if max_area is None else EqualSizes(BELOW_MAX_AREA * math.sqrt(max_area))
-    found = smallest(multiple(size, SPACED), by_edge, by_area)
+    found = smallest(multiple(size, SPACED), by_edge, by_area, by_place)
     assert found is not None
     return found

@@ -7,11 +7,11 @@ from dmr.refinement.loop import run_pass
 from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.host_steps import HostSteps
 from dmr.refinement.rounds.work import Work
-from dmr.refinement.state.epochs import LAST
 from dmr.refinement.state.outcomes import Outcome
 from dmr.refinement.state.progress import UNBOUNDED, Stop
 from dmr.refinement.steps.cavities import RECORD_CAPACITY
 from dmr.refinement.steps.selection import Choice, Selection
+from dmr.triangulation.rounds.epochs import LAST
 
 LARGE_BUDGET = 2**16  # boundary entries per pass with large records; few such cavities fit side by side
 

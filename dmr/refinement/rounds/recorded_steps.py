@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from dmr.memory import DeviceArray, DeviceCount
 from dmr.refinement.rounds.round_steps import RoundSteps
 from dmr.refinement.rounds.work import Work
-from dmr.refinement.state.epochs import LAST
 from dmr.refinement.state.progress import Capacity, Entry, RoundInput
 from dmr.refinement.state.worklist import appended_sums
 from dmr.refinement.steps.cavities import Cavities, Winners, close
 from dmr.refinement.steps.retriangulation import FreshTriangles, Insertion, Needs, sum_needs
 from dmr.refinement.steps.selection import Candidates, Selection
+from dmr.triangulation.rounds.epochs import LAST
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class TeamRounds:
     @property
     def available(self) -> bool:
         """Whether kernels can run whole rounds: not if sizes are evaluated between their steps."""
-        return not self._work.quality.evaluates_sizes
+        return not self._work.quality.evaluates_bounds
 
     @property
     def several_teams(self) -> dict[str, int] | None:

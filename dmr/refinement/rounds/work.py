@@ -10,7 +10,6 @@ from dmr.common.clock import Clock
 from dmr.refinement.rounds.budget import Budget
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.worklist import BadTriangles
@@ -20,6 +19,7 @@ from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
 from dmr.refinement.strategies.balancing import Balance
 from dmr.refinement.strategies.marking import Marking
+from dmr.triangulation.rounds.epochs import Epochs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class Work:
         return self.budget.limit - self.statistics.inserted
 
     def with_limits(self, limits: Thresholds, *, sized: bool = True) -> Work:
-        """Returns the work of a stage with other limits, and with the bound on edges only if `sized`."""
+        """Returns the work of a stage with other limits, and with bounds by place only if `sized`."""
         return replace(self, limits=limits, quality=self.quality.with_limits(limits, sized=sized))
 
     def check_all(self) -> None:
@@ -73,7 +73,7 @@ class Work:
             state.reserve_for(bad.count, self.expected)
 
     def check_exactly(self, known: KnownSizes) -> bool:
-        """Evaluates the exact sizes of new triangles, and checks these; returns whether any of them is bad."""
+        """Evaluates the exact bounds of new triangles, and checks these; returns whether any of them is bad."""
         with self.clock.phase("check"):
             slots, count = known.evaluate()
             self.quality.check(slots, count)

@@ -13,6 +13,7 @@ from dmr.mesh.statistics import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES
+from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.source import SizeSource
 
 # A mesh of up to this many triangles may consist of a few long ones, whose shapes determine how many points they need;
@@ -89,26 +90,30 @@ SAMPLES = 2**14
 MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 
 
-def estimated_triangles(mesh: Mesh, options: RefineOptions, max_edge: SizeSource | None) -> float:
+def estimated_triangles(mesh: Mesh, options: RefineOptions, bounds: LocalBounds[SizeSource]) -> float:
     """Estimates how many triangles the bounds on areas and edges need, for a progress bar; 0 without such bounds.
 
     The densities that the bounds demand are integrated over the mesh, at points of a low-discrepancy sequence
     (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences") in each triangle.
     """
-    unbounded = mesh.area_bounds is None and options.max_area is None and max_edge is None
+    unbounded = mesh.area_bounds is None and options.max_area is None and not bounds
     if unbounded or not 0 < len(mesh.triangles) <= MOST_SAMPLED:
         return 0.0
     areas = np.abs(triangle_areas(mesh))
     counts = 1 + (SAMPLES * areas / max(float(areas.sum()), np.finfo(float).tiny)).astype(np.int64)
     triangle = np.repeat(np.arange(len(areas)), counts)
     density = np.broadcast_to(OVER_THE_FEWEST / _bounds(mesh, options.max_area), areas.shape)[triangle]
-    if max_edge is not None:
+    if bounds:
         k = np.arange(len(triangle))[:, None]
         u, v = ((k + 1) * (0.7548776662466927, 0.5698402909980532) % 1.0).T
         u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
         a, b, c = mesh.vertices[mesh.triangles[triangle]].transpose(1, 0, 2)
-        sizes = max_edge(a + u[:, None] * (b - a) + v[:, None] * (c - a))
-        density = np.maximum(density, OVER_EQUILATERAL / (math.sqrt(3) / 4 * sizes * sizes))
+        places = a + u[:, None] * (b - a) + v[:, None] * (c - a)
+        if bounds.max_edge is not None:
+            sizes = bounds.max_edge(places)
+            density = np.maximum(density, OVER_EQUILATERAL / (math.sqrt(3) / 4 * sizes * sizes))
+        if bounds.area_root is not None:
+            density = np.maximum(density, OVER_THE_FEWEST / bounds.area_root(places) ** 2)
     return float((density * (areas / counts)[triangle]).sum())
 
 
@@ -116,8 +121,8 @@ def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
     """Returns the default limit on the points that a refinement inserts, far above what a sound run needs.
 
     The limit is 64 per triangle of the input, plus 1,000,000, plus 8 times the sum of area over area bound, plus 8
-    times the sum over triangles of longest edge over height; plus 2^26 with a bound on edges, whose demand cannot
-    be known ahead.
+    times the sum over triangles of longest edge over height; plus 2^26 with sizes or bounds by place, whose demand
+    cannot be known ahead.
     """
     by_area = 0.0
     if mesh.area_bounds is not None:

@@ -6,9 +6,10 @@ import numpy as np
 
 from dmr.common.text import option
 from dmr.errors import InvalidMeshError
-from dmr.memory import compact, flagged_indices, scan, total
+from dmr.memory import DeviceArray, scan, total
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import Epochs
+from dmr.triangulation.rounds.epochs import Epochs
+from dmr.triangulation.rounds.flips import flip_all
 
 
 def make_delaunay(state: DeviceMesh, epochs: Epochs, *, apply: bool = True) -> int:
@@ -20,22 +21,14 @@ def make_delaunay(state: DeviceMesh, epochs: Epochs, *, apply: bool = True) -> i
     device = state.device
     edges, flags = device.empty(state.slots, np.int32), device.empty(state.slots, np.int32)
     device.launch("find_flips", state.slots, state.triangles, state.points, edges, flags)
-    flipping, count = flagged_indices(flags)
-    flipped = 0
-    while count and apply:
-        epoch = epochs.next(state)
-        won = device.empty(count, np.int32)
-        device.launch("claim_flips", count, flipping, edges, epoch, state.triangles)
-        device.launch("check_flips", count, flipping, edges, epoch, state.triangles, won)
-        flags.fill(0)
-        device.launch("flag_around_flips", count, flipping, edges, state.triangles, flags)
-        device.launch("apply_flips", count, flipping, edges, won, state.triangles, state.subsegments)
-        flipped += total(scan(won), count)
-        around, near = flagged_indices(flags)
-        failing = device.empty(near, np.int32)
-        device.launch("find_listed_flips", near, state.triangles, state.points, around, edges, failing)
-        flipping, count = compact(around, failing, near)
-    return flipped + count
+    count = total(scan(flags), state.slots)
+    if not (count and apply):
+        return count
+
+    def find(listed: DeviceArray, count: int, edges: DeviceArray, flags: DeviceArray) -> None:
+        device.launch("find_listed_flips", count, state.triangles, state.points, listed, edges, flags)
+
+    return flip_all(state, epochs, flags, find)
 
 
 def refuse_unless_delaunay(state: DeviceMesh, epochs: Epochs) -> None:

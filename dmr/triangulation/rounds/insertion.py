@@ -17,7 +17,8 @@ from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Number, Pa
 from dmr.mesh.types import Int
 from dmr.triangulation.rounds.order import Order
 
-TRIANGLE, BOUNDARY_EDGE, EXTENT = record("Triangle"), record("BoundaryEdge"), record("Extent")
+TRIANGLE, SUBSEGMENT = record("Triangle"), record("Subsegment")
+BOUNDARY_EDGE, EXTENT = record("BoundaryEdge"), record("Extent")
 LAST_EPOCH = constant("LAST_EPOCH")
 SLOT_BRANCHES = constant("SLOT_BRANCHES", "triangulate/hints.cuh")
 NONE = 2**31 - 1
@@ -43,16 +44,25 @@ class Plane:
     """A triangulation of the plane on a device: `Plane` of cuda_src/triangulate/plane.cuh.
 
     Attributes:
-        triangles: the records, ghosts included; count: how many there are.
-        order: the vertices; slots: where they lie (cuda_src/triangulate/hints.cuh); view: the kernel argument.
+        triangles: the records, ghosts included; slots: how many there are.
+        order: the vertices; places: the slots where they lie (cuda_src/triangulate/hints.cuh).
+        subsegments: the pieces of segments.
     """
 
     device: Device
     order: Order
     triangles: DeviceArray
-    slots: DeviceArray
-    view: Packed
-    count: int
+    places: DeviceArray
+    slots: int
+    subsegments: DeviceArray
+
+    @property
+    def view(self) -> Packed:
+        """The kernel argument."""
+        return pack(
+            "Plane", triangles=self.triangles, points=self.order.points, numbers=self.order.numbers, slots=self.places,
+            vertices=self.order.points.size, subsegments=self.subsegments,
+        )  # fmt: skip
 
 
 def empty_plane(order: Order) -> Plane:
@@ -75,12 +85,12 @@ def empty_plane(order: Order) -> Plane:
     while size > 1:
         size = -(-size // SLOT_BRANCHES)
         entries += size
-    slots = device.empty(entries, np.int32)
-    slots.fill(255)
-    view = pack("Plane", triangles=triangles, points=points, numbers=order.numbers, slots=slots, vertices=points.size)
+    places = device.empty(entries, np.int32)
+    places.fill(255)
+    plane = Plane(device, order, triangles, places, 4, device.empty(0, SUBSEGMENT))
     c = int(vertices[place : place + 1].download()[0])
-    device.launch("start_plane", 1, view, a, b, c)
-    return Plane(device, order, triangles, slots, view, 4)
+    device.launch("start_plane", 1, plane.view, a, b, c)
+    return plane
 
 
 @dataclass
@@ -129,7 +139,7 @@ class Insertion:
         """Inserts all vertices."""
         progress = np.zeros(Advance.ADVANCES, np.int32)
         progress[Advance.ROUND_CANDIDATES] = progress[Advance.ROUND_EPOCH] = 1
-        progress[Advance.USED_SLOTS] = self._plane.count
+        progress[Advance.USED_SLOTS] = self._plane.slots
         records = Records(self._device, self._most, RECORD)
         with self._device.rehearsal():
             self._launch_round(records)
@@ -144,7 +154,7 @@ class Insertion:
                 self._begin_epochs(progress)
             if progress[Advance.LARGE_CAVITIES]:
                 self._insert_large(progress)
-        self._plane.count = int(progress[Advance.USED_SLOTS])
+        self._plane.slots = int(progress[Advance.USED_SLOTS])
 
     def _launch_round(self, records: Records) -> None:
         """Launches a round of which only the device knows the numbers, and plans the next one."""

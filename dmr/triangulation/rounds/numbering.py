@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from dmr.memory import DeviceArray, scan, sort_pairs
-from dmr.triangulation.rounds.insertion import Plane
+from dmr.triangulation.rounds.insertion import SUBSEGMENT, Plane
 
 
-def numbered_triangles(plane: Plane) -> tuple[DeviceArray, DeviceArray]:
-    """Returns the corners of the triangles within the hull, by the points' numbers, and their neighbours: 3 of each."""
-    device, view = plane.device, plane.view
-    listed = _listed(plane)
-    number = device.empty(plane.count, np.int32)
+@dataclass(frozen=True)
+class Numbering:
+    """The triangles within the hull, in their canonical order.
+
+    Attributes:
+        listed: by triangle, its slot << 2 | the corner where it begins.
+        number: by slot, its triangle; -1 for ghosts.
+    """
+
+    listed: DeviceArray
+    number: DeviceArray
+
+
+def number_triangles(plane: Plane) -> Numbering:
+    """Numbers the triangles of a plane."""
+    device, listed = plane.device, _listed(plane)
+    number = device.empty(plane.slots, np.int32)
     number.fill(255)
     device.launch("number_triangles", listed.size, listed, number)
-    corners, neighbours = device.empty(3 * listed.size, np.int32), device.empty(3 * listed.size, np.int32)
-    device.launch("export_triangles", listed.size, view, listed, number, corners, neighbours)
+    return Numbering(listed, number)
+
+
+def export_triangles(plane: Plane, numbering: Numbering) -> tuple[DeviceArray, DeviceArray]:
+    """Returns the corners of the triangles, by the points' numbers, and their neighbours: 3 of each."""
+    device, count = plane.device, numbering.listed.size
+    corners, neighbours = device.empty(3 * count, np.int32), device.empty(3 * count, np.int32)
+    device.launch("export_triangles", count, plane.view, numbering.listed, numbering.number, corners, neighbours)
     return corners, neighbours
+
+
+def export_pieces(plane: Plane, numbering: Numbering) -> DeviceArray:
+    """Returns the subsegments, with points as ends, and half-edges as sides: triangle << 2 | edge, -1 for none."""
+    pieces = plane.device.empty(plane.subsegments.size, SUBSEGMENT)
+    plane.device.launch("export_pieces", pieces.size, plane.view, numbering.listed, numbering.number, pieces)
+    return pieces
 
 
 def _listed(plane: Plane) -> DeviceArray:
@@ -25,11 +52,11 @@ def _listed(plane: Plane) -> DeviceArray:
     device, view, ranks = plane.device, plane.view, plane.order.ranks
     points = plane.order.points.size
     counts = device.zeros(points, np.int32)
-    device.launch("count_triangles", plane.count, view, ranks, counts)
+    device.launch("count_triangles", plane.slots, view, ranks, counts)
     starts = scan(counts)
     listed = device.empty(int(starts[points : points + 1].download()[0]), np.int32)
     many = device.zeros(1, np.int32)
-    device.launch("list_triangles", plane.count, view, ranks, starts, counts, listed)
+    device.launch("list_triangles", plane.slots, view, ranks, starts, counts, listed)
     device.launch("sort_triangles", points, view, starts, listed, many)
     if many.download()[0]:
         keys = device.empty(listed.size, np.uint32)

@@ -45,6 +45,24 @@ def check_max_area(
     _add_areas("max area", mesh, too_large(mesh, points, limits, AREA_SLACK), limits, findings, excused)
 
 
+def check_area(mesh: Mesh, points: Points, area: Size, findings: Findings, excused: Mask) -> None:
+    """Check that no triangle exceeds the area allowed at its centroid by more than 2^-40 of it.
+
+    Centroids are rounded points, as in `check_max_edge`.
+    """
+    findings.start("area")
+    centroids = np.empty((len(mesh.triangles), 2))
+
+    def look(start: int, stop: int) -> None:
+        centroids[start:stop] = _centroids(mesh, start, stop)
+
+    points.in_pieces(look, len(centroids), BLOCK)
+    limits = _sizes_at(area, centroids, "area")
+    wrong = too_large(mesh, points, limits, AREA_SLACK)
+    limits[wrong] = _largest_near(area, centroids[wrong], limits[wrong], "area")
+    _add_areas("area", mesh, too_large(mesh, points, limits, AREA_SLACK), limits, findings, excused)
+
+
 def check_areas(
     check: str,
     mesh: Mesh,
@@ -151,7 +169,7 @@ def check_max_edge(mesh: Mesh, points: Points, max_edge: Size, findings: Finding
 
     def look(start: int, stop: int) -> None:
         a, b, c = (mesh.vertices[corner] for corner in mesh.triangles[start:stop].T)
-        centroids[start:stop] = a + ((b - a) + (c - a)) / 3.0
+        centroids[start:stop] = _centroids(mesh, start, stop)
         with np.errstate(over="ignore"):
             longest[start:stop] = np.max([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
 
@@ -159,9 +177,7 @@ def check_max_edge(mesh: Mesh, points: Points, max_edge: Size, findings: Finding
     with np.errstate(over="ignore"):
         sizes = _sizes_at(max_edge, centroids)
         wrong = np.flatnonzero((longest > sizes * (1 + SIZE_SLACK)) & ~excused)
-        about = _CENTROID_ULPS * np.spacing(np.abs(centroids[wrong]).max(axis=1, initial=0.0))[:, None]
-        for step in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
-            np.maximum.at(sizes, wrong, _sizes_at(max_edge, centroids[wrong] + about * step))
+        sizes[wrong] = _largest_near(max_edge, centroids[wrong], sizes[wrong], "max_edge")
         wrong = wrong[longest[wrong] > sizes[wrong] * (1 + SIZE_SLACK)]
     findings.add(
         "max edge",
@@ -173,6 +189,20 @@ def check_max_edge(mesh: Mesh, points: Points, max_edge: Size, findings: Finding
             f"its corners are {describe(mesh.vertices, *mesh.triangles[wrong[i]])}"
         ),
     )
+
+
+def _centroids(mesh: Mesh, start: int, stop: int) -> Float:
+    a, b, c = (mesh.vertices[corner] for corner in mesh.triangles[start:stop].T)
+    centroids: Float = a + ((b - a) + (c - a)) / 3.0
+    return centroids
+
+
+def _largest_near(size: Size, centroids: Float, sizes: Float, name: str) -> Float:
+    """Return the largest of the sizes given at centroids, and of those at points that differ by their rounding."""
+    about = _CENTROID_ULPS * np.spacing(np.abs(centroids).max(axis=1, initial=0.0))[:, None]
+    for step in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+        sizes = np.maximum(sizes, _sizes_at(size, centroids + about * step, name))
+    return sizes
 
 
 def edge_statistics(mesh: Mesh, size: Size) -> dict[str, float | int | None]:
@@ -206,5 +236,5 @@ def _sizes_at(size: Size, points: Float, name: str = "max_edge") -> Float:
             f"{option(name)} must return one number for each of {len(points)} points, not shape {sizes.shape}"
         )
     if not (sizes > 0).all():
-        raise OptionError(f"sizes must be numbers above 0, not {float(sizes[~(sizes > 0)][0]):g}")
+        raise OptionError(f"{option(name)} must be above 0 everywhere, not {float(sizes[~(sizes > 0)][0]):g}")
     return sizes

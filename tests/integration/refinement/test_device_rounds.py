@@ -18,11 +18,11 @@ from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.stalls import StallCheck
 from dmr.refinement.setup import admission
 from dmr.refinement.state.device_mesh import DeviceMesh
-from dmr.refinement.state.epochs import LAST, Epochs
 from dmr.refinement.state.outcomes import TALLIED
 from dmr.refinement.state.progress import Capacity, Entry, HistoryColumn, RoundProgress, Stop
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
+from dmr.triangulation.rounds.epochs import LAST, Epochs
 from tests.support.digests import mesh_digest, result_summary
 from tests.support.emulated.recorded_loops import record_loops
 from tests.support.refinements import CASES, TEAMS

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dmr
 from dmr import Pslg
-from dmr.errors import DeviceUnavailableError, InvalidMeshError
+from dmr.errors import DeviceUnavailableError, InvalidMeshError, OptionError
+from dmr.memory import open_device
 from dmr.triangulation import meshing
-from dmr.triangulation.native import triangulate_plane
-from dmr.triangulation.rounds import insertion, plane_of_points
+from dmr.triangulation.native import CROSSING, OVERLAP, triangulate_plane
+from dmr.triangulation.rounds import epochs, insertion, plane_by_rounds
 from tests.support.emulated import emulator
 
 
@@ -39,18 +44,138 @@ def point_sets():
 POINT_SETS = point_sets()
 
 
-def assert_as_by_serial_code(points, device):
-    found = plane_of_points(points, device)
-    expected = triangulate_plane(Pslg(points, np.empty((0, 2), np.int32)), convex_hull=True)
-    for name in ("triangles", "neighbours", "same_as", "edges", "conflicts", "new_vertices", "hole_labels"):
+def rings(*sizes):
+    """Outlines around the origin, each inside the one before, with points between them."""
+    turns = [np.linspace(0, 2 * np.pi, size, endpoint=False) for size in sizes]
+    vertices = [np.stack([np.cos(turn), np.sin(turn)], axis=1) / (1 + k) for k, turn in enumerate(turns)]
+    ends = [np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1) + sum(sizes[:k]) for k, n in enumerate(sizes)]
+    loose = np.random.default_rng(1).uniform(-1.2, 1.2, (300, 2))
+    return np.concatenate([*vertices, loose]), np.concatenate(ends)
+
+
+def graphs():
+    """Graphs whose segments neither cross nor overlap."""
+    random = np.random.default_rng(11)
+    points = random.random((400, 2))
+    edges = dmr.delaunay(points * [1, 30]).mesh.edges  # do not cross, and are seldom Delaunay
+    grid = np.stack([np.arange(90) % 9, np.arange(90) // 9], axis=1).astype(float)
+    slanted = dmr.delaunay(grid @ np.array([[1, 0.75], [0, 1]])).mesh.edges
+    hub = np.concatenate([[[0, 0]], circle_of(40), 0.9 * random.uniform(-0.7, 0.7, (200, 2))])
+    flat = random.random((300, 2)) * [1, 1e-9]
+    lines = np.stack([np.repeat([-1.0, 2.0], 30), np.tile(np.linspace(0.1, 0.9, 30), 2)], axis=1)
+    vertices, segments = rings(40, 30, 20)
+    places = [[0.6, 0.05], [0.4, 0], [0, 0]]
+    return {
+        "edges of another triangulation": Pslg(points, edges),
+        "some of them, turned": Pslg(points, random.permutation(edges)[:300, ::-1]),
+        "vertices on segments": Pslg(grid, [[0, 8], [9, 89], [4, 85], [2, 2]]),
+        "edges of a slanted grid": Pslg(grid, slanted),
+        "across many points": Pslg(np.concatenate([points, [[-1, 0.3], [2, 0.4]]]), [[400, 401]]),
+        "across points nearly on it": Pslg(np.concatenate([flat, [[-1, 0], [2, 1e-9]]]), [[300, 301]]),
+        "parallels": Pslg(np.concatenate([lines, points[:100]]), np.stack([np.arange(30), np.arange(30, 60)], axis=1)),
+        "a hub": Pslg(hub, np.stack([np.zeros(40, int), np.arange(1, 41)], axis=1)),
+        "holes and regions": Pslg(
+            vertices, segments, holes=places[2:], regions=[[*places[0], 1, 0], [*places[1], 2, 0.1]]
+        ),
+        "places on segments and vertices": Pslg(
+            grid, [[0, 8], [8, 89]], holes=[[3, 0], [4, 0]], regions=[[3.5, 0, 1, 0]]
+        ),
+        "places beyond the hull, or nowhere special": Pslg(
+            grid, [[0, 8]], holes=[[-1, 0], [3, 3], [3, 3.5], [3.5, 3.5], [0, 9.5]], regions=[[2.2, 7, 1, 0]]
+        ),
+    }
+
+
+def circle_of(count):
+    turn = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    return np.stack([np.cos(turn), np.sin(turn)], axis=1)
+
+
+GRAPHS = graphs()
+EQUAL = ("triangles", "neighbours", "same_as", "edges", "edge_segments", "left_side", "right_side", "new_vertices")
+
+
+def assert_as_by_serial_code(pslg, device, convex_hull=False):
+    found = plane_by_rounds(pslg, device, convex_hull=convex_hull)
+    expected = triangulate_plane(pslg, convex_hull=convex_hull)
+    for name in EQUAL:
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert sorted(found.conflicts.tolist()) == sorted(expected.conflicts.tolist())
     assert np.array_equal(np.sort(found.hull), np.sort(expected.hull))
-    assert np.unique(found.labels).tolist() == np.unique(expected.labels).tolist()
+    # Parts are the same, whatever their labels; 0 is the outside, and negative ones are no parts.
+    labels = {-2: -2, -1: -1, 0: 0} | dict(zip(found.labels.tolist(), expected.labels.tolist(), strict=True))
+    assert len(set(labels.values())) == len(labels)
+    for name in ("labels", "left", "right", "hole_labels", "region_labels"):
+        assert [labels[label] for label in getattr(found, name).tolist()] == getattr(expected, name).tolist(), name
+
+
+def of_points(points):
+    return Pslg(points, np.empty((0, 2), np.int32))
 
 
 @pytest.mark.parametrize("name", POINT_SETS)
 def test_rounds_make_the_triangulation_of_the_serial_code(name, device):
-    assert_as_by_serial_code(POINT_SETS[name], device)
+    assert_as_by_serial_code(of_points(POINT_SETS[name]), device, convex_hull=True)
+
+
+@pytest.mark.parametrize("convex_hull", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_rounds_insert_segments_as_the_serial_code_does(name, convex_hull, device):
+    assert_as_by_serial_code(GRAPHS[name], device, convex_hull)
+
+
+def test_a_mesh_by_rounds_passes_the_exact_checker(device_options):
+    for name in ("edges of another triangulation", "holes and regions", "across points nearly on it"):
+        hull = name != "holes and regions"
+        mesh = dmr.triangulate(GRAPHS[name], convex_hull=hull, method="rounds", **device_options)
+        report = dmr.validate(mesh, input=GRAPHS[name], convex_hull=hull)
+        assert report.ok, report.failures
+
+
+def test_more_rounds_of_segments_than_epochs(device, monkeypatch):
+    monkeypatch.setattr(epochs, "LAST", 2)
+    assert_as_by_serial_code(GRAPHS["parallels"], device)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    points=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=14),
+    ends=st.lists(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=4),
+)
+def test_small_integer_graphs(points, ends):
+    pslg = Pslg(np.array(points, float), np.array(ends, int).reshape(-1, 2) % len(points))
+    try:
+        expected = triangulate_plane(pslg)
+    except InvalidMeshError:
+        return
+    if plane_by_rounds(pslg, TWO_THREADS) is None:
+        assert {CROSSING, OVERLAP} & set(expected.conflicts[:, 0].tolist())
+    else:
+        assert_as_by_serial_code(pslg, TWO_THREADS)
+
+
+TWO_THREADS = open_device("cpu", 2)
+SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4]]
+
+
+@pytest.mark.parametrize(
+    "segments",
+    [
+        [[4, 7], [8, 9]],  # cross at no vertex
+        [[0, 1], [1, 0]],  # the same edge
+        [[4, 5], [5, 6], [4, 6]],  # share the edges that a vertex divides
+        [[4, 7], [7, 4]],  # the same, and no edge before
+    ],
+)
+def test_segments_that_overlap_or_cross_are_left_to_the_serial_code(segments, device, device_options, caplog):
+    pslg = Pslg([*SQUARE, [1, 1], [2, 2], [3, 3], [3, 1.5], [2, 1.2], [2, 1.3]], segments)
+    assert plane_by_rounds(pslg, device) is None
+    with caplog.at_level(logging.WARNING, "dmr"):
+        mesh = dmr.triangulate(pslg, convex_hull=True, method="rounds", **device_options)
+    assert "one CPU thread resolves this" in caplog.text
+    expected = dmr.triangulate(pslg, convex_hull=True, method="serial")
+    assert np.array_equal(mesh.triangles, expected.triangles)
+    assert np.array_equal(mesh.segments, expected.segments)
 
 
 @pytest.mark.parametrize(("growth", "most"), [(0.05, 100), (4.0, 10_000)])
@@ -58,33 +183,40 @@ def test_the_size_of_rounds_does_not_change_the_triangulation(growth, most, devi
     monkeypatch.setattr(insertion, "GROWTH", growth)
     monkeypatch.setattr(insertion, "MOST_CANDIDATES", most)
     monkeypatch.setattr(insertion, "CANDIDATES_PER_THREAD", most)
-    assert_as_by_serial_code(POINT_SETS["random"], device)
-    assert_as_by_serial_code(POINT_SETS["grid"], device)
+    assert_as_by_serial_code(of_points(POINT_SETS["random"]), device)
+    assert_as_by_serial_code(of_points(POINT_SETS["grid"]), device)
 
 
 def test_cavities_larger_than_their_records_are_inserted(device, monkeypatch):
     monkeypatch.setattr(insertion, "RECORD", 8)
     monkeypatch.setattr(insertion, "LARGER", 2)
     monkeypatch.setattr(insertion, "LARGE_ENTRIES", 64)
-    assert_as_by_serial_code(POINT_SETS["circle and its centre"], device)
-    assert_as_by_serial_code(POINT_SETS["grid"], device)
+    assert_as_by_serial_code(of_points(POINT_SETS["circle and its centre"]), device)
+    assert_as_by_serial_code(of_points(POINT_SETS["grid"]), device)
 
 
 def test_more_rounds_than_epochs(device, monkeypatch):
     monkeypatch.setattr(insertion, "MOST_CANDIDATES", 2)
     monkeypatch.setattr(insertion, "CANDIDATES_PER_THREAD", 1)
-    assert_as_by_serial_code(POINT_SETS["duplicates"][:600], device)
+    assert_as_by_serial_code(of_points(POINT_SETS["duplicates"][:600]), device)
 
 
 @pytest.mark.parametrize("points", [[[k, 2 * k] for k in range(900)], [[1, 1]] * 5, [[0, 0], [1, 1], [0, 0], [1, 1]]])
 def test_collinear_points_are_refused(points, device):
     with pytest.raises(InvalidMeshError, match="all vertices lie on one line"):
-        plane_of_points(np.array(points, float), device)
+        plane_by_rounds(of_points(np.array(points, float)), device)
 
 
 @pytest.fixture(scope="module")
 def emulated(tmp_path_factory):
-    others = ("mesh/ordering", "mesh/topology", "primitives/scan", "primitives/sorting", "refine/marking/marking")
+    others = (
+        "mesh/flips",
+        "mesh/ordering",
+        "mesh/topology",
+        "primitives/scan",
+        "primitives/sorting",
+        "refine/marking/marking",
+    )
     sources = emulator.sources_in("triangulate") + [f"{module}.cu" for module in others]
     return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))
 
@@ -93,18 +225,24 @@ def emulated(tmp_path_factory):
 @pytest.mark.parametrize("name", ["duplicates", "cluster of 1e-12"])
 def test_the_emulated_gpu_makes_the_triangulation_of_the_serial_code(name, emulated):
     points = POINT_SETS[name]
-    assert_as_by_serial_code(points[:: len(points) // 100], emulated)
+    assert_as_by_serial_code(of_points(points[:: len(points) // 100]), emulated)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["vertices on segments", "parallels", "holes and regions"])
+def test_the_emulated_gpu_inserts_segments_as_the_serial_code_does(name, emulated):
+    assert_as_by_serial_code(GRAPHS[name], emulated)
 
 
 def test_meshes_of_points_are_the_same_by_rounds(device_options, monkeypatch):
     points = np.random.default_rng(3).integers(0, 20, (500, 2)).astype(float)
-    expected = dmr.triangulate(points, device="cpu", threads=1)
+    expected = dmr.triangulate(points, method="serial")
     monkeypatch.setattr(meshing, "FEWEST_THREADS", 1)
     monkeypatch.setattr(meshing, "FEWEST_POINTS", 1)
     found = dmr.triangulate(points, **device_options)
     for name in ("vertices", "triangles", "segments", "segment_markers", "vertex_markers"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
-    assert np.array_equal(dmr.delaunay(points, **device_options).simplices, expected.triangles)
+    assert np.array_equal(dmr.delaunay(points, method="rounds", **device_options).simplices, expected.triangles)
     refined = dmr.refine(points, min_angle=20, **device_options).mesh
     assert np.array_equal(refined.triangles, dmr.refine(expected, min_angle=20, device="cpu", threads=1).mesh.triangles)
 
@@ -112,3 +250,8 @@ def test_meshes_of_points_are_the_same_by_rounds(device_options, monkeypatch):
 def test_an_absent_device_is_refused():
     with pytest.raises(DeviceUnavailableError):
         dmr.triangulate(np.eye(3, 2), device="cuda:99")
+
+
+def test_a_method_is_one_of_three():
+    with pytest.raises(OptionError, match="method"):
+        dmr.triangulate(np.eye(3, 2), method="quick")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
+from dmr.errors import InvalidMeshError
+from dmr.memory import open_device
 
 
 def count_up(inputs: Sequence[Folder], out: Folder, resources: Resources, *, n: int) -> dict[str, Any]:
@@ -28,3 +34,48 @@ def fail(inputs: Sequence[Folder], out: Folder, resources: Resources) -> dict[st
     """Raises after it has written a part."""
     out["numbers"] = np.arange(3)
     raise ValueError("as the test wants it")
+
+
+def count_runs(inputs: Sequence[Folder], out: Folder, resources: Resources, *, log: str, n: int) -> dict[str, Any]:
+    """Leaves a file in the folder `log` for each run."""
+    (Path(log) / f"{n}-{os.urandom(4).hex()}").touch()
+    time.sleep(0.02)
+    out["numbers"] = np.arange(n)
+    return {"count": n}
+
+
+def die(inputs: Sequence[Folder], out: Folder, resources: Resources, *, log: str, times: int) -> dict[str, Any]:
+    """Kills its process in its first runs, after it has written a part."""
+    runs = len(list(Path(log).iterdir()))
+    (Path(log) / f"death-{runs}").touch()
+    out["numbers"] = np.arange(3)
+    if runs < times:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"runs": runs + 1}
+
+
+def refuse(inputs: Sequence[Folder], out: Folder, resources: Resources) -> dict[str, Any]:
+    """Raises an error of this package."""
+    raise InvalidMeshError("has no area", "triangle", 7)
+
+
+def tell_resources(inputs: Sequence[Folder], out: Folder, resources: Resources, *, n: int) -> dict[str, Any]:
+    """Tells what it may use, and its process."""
+    time.sleep(0.3)  # so that each worker gets one
+    return {"device": resources.device, "threads": resources.threads, "process": os.getpid()}
+
+
+def tell_gpu(inputs: Sequence[Folder], out: Folder, resources: Resources, *, n: int) -> dict[str, Any]:
+    """Tells where its GPU is on the bus, which no other GPU of the machine shares."""
+    import pycuda.driver as driver
+
+    open_device(resources.device)
+    time.sleep(0.3)
+    return {"bus": driver.Device(int(resources.device.partition(":")[2])).pci_bus_id()}
+
+
+def sleep(inputs: Sequence[Folder], out: Folder, resources: Resources, *, seconds: float, n: int) -> dict[str, Any]:
+    """Takes a while."""
+    time.sleep(seconds)
+    out["numbers"] = np.arange(n)
+    return {"count": n}

@@ -55,6 +55,7 @@ OPTIONS = (
     {"balance": "none", "steiner": "circumcenter", "conforming": True},
     {"max_area": 0.003},
     {"size": finer_to_the_left, "max_area": 0.02},
+    {"area": finer_to_the_left, "optimize": 1},
     {"max_edge": finer_to_the_left, "keep_segments": "boundary"},  # kept segments leave triangles that are tried again
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.store import TEMPORARY_PREFIX, Store
 from dmr.distributed.jobs.task import Task
-from dmr.errors import FileError, MissingFileError
+from dmr.errors import FileError, MissingFileError, OptionError
 from tests.support.distributed import functions
 
 
@@ -36,10 +37,13 @@ def test_names_depend_on_function_inputs_and_options_alone():
     assert pickle.loads(pickle.dumps(first)).name == first.name
 
 
-def test_the_version_is_part_of_names(monkeypatch):
-    name = Task.of(functions.count_up, n=3).name
-    monkeypatch.setattr("dmr.distributed.jobs.task.__version__", "0.0")
-    assert Task.of(functions.count_up, n=3).name != name
+def test_the_version_is_part_of_names(store):
+    """A worker refuses tasks of another version: it would store other results under the same name."""
+    task = Task.of(functions.count_up, n=3)
+    other = replace(task, version="0.0")
+    assert other.name != task.name
+    with pytest.raises(OptionError, match=r"a worker has dmr .*, but the task comes from dmr 0\.0"):
+        InProcess(store).run([other])
 
 
 def test_a_chain_of_tasks(store):

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import dmr
 from dmr.cli.shared.files import read_size_field
 from dmr.errors import FileError, OptionError
-from dmr.location.background import DeviceBackground, Places
 from dmr.memory import open_device
+from dmr.mesh.location.background import DeviceBackground, Places
 from dmr.sizing.functions import evaluate
 from dmr.sizing.size_field import SizeField
 from tests.support.meshes import qhull_mesh
@@ -341,7 +341,7 @@ def test_accepted_values_of_functions(returned, expected):
     [([1, 0, -1], "(2, 3)"), ([np.nan, 1, 1], "(0, 1)"), ([1, 1, -np.inf], "(4, 5)"), (-2, "(0, 1)")],
 )
 def test_invalid_sizes_are_refused_with_their_place(returned, place):
-    with pytest.raises(OptionError, match=re.escape(f" at {place}: sizes must be above 0")):
+    with pytest.raises(OptionError, match=re.escape(f" at {place}: it must be above 0")):
         evaluate(lambda points: returned, PLACES)
 
 

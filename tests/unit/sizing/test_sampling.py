@@ -79,7 +79,7 @@ def test_a_function_need_not_be_defined_outside_the_domain():
     assert np.isfinite(field.values).all() and off.max() < 0.25 and off.mean() < 0.02
     fine = dmr.refine(square, max_edge=inside_only, device="cpu")
     assert dmr.validate(fine.mesh, input=square, max_edge=inside_only).ok
-    with pytest.raises(OptionError, match=r"size is nan at \(0\.\d+, 0\.\d+\): sizes must be above 0"):
+    with pytest.raises(OptionError, match=r"size is nan at \(0\.\d+, 0\.\d+\): it must be above 0"):
         sampled(lambda points: np.where(points[:, 0] < 0.5, np.nan, 1), square)
 
 

@@ -1,11 +1,20 @@
-"""Epochs of the steps, in the eight bits that a cavity's key has for them."""
+"""Epochs of the steps, in the eight bits that a key in an owner word has for them (cuda_src/mesh/owner.cuh)."""
 
 from __future__ import annotations
 
-from dmr.memory import constant
-from dmr.refinement.state.device_mesh import DeviceMesh
+from typing import Protocol
+
+from dmr.memory import Device, DeviceArray, constant
 
 LAST = constant("LAST_EPOCH")  # that fits a key; 0 is not the epoch of any step
+
+
+class Owned(Protocol):
+    """Triangles on a device that steps claim; `slots` of the records are in use."""
+
+    device: Device
+    triangles: DeviceArray
+    slots: int
 
 
 class Epochs:
@@ -25,14 +34,14 @@ class Epochs:
         """Continues after steps that the device numbered by itself."""
         self._epoch = last
 
-    def next(self, state: DeviceMesh) -> int:
+    def next(self, state: Owned) -> int:
         """Returns the epoch of the next step."""
         if self._epoch == LAST:
             self.start_again(state)
         self._epoch += 1
         return self._epoch
 
-    def start_again(self, state: DeviceMesh) -> None:
+    def start_again(self, state: Owned) -> None:
         """Clears all owners; the next epoch is the first."""
         state.device.launch("clear_owners", state.slots, state.triangles)
         self._epoch = 0

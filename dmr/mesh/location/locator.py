@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dmr.common.arguments import checks_keywords
 from dmr.common.cached import cached_property
-from dmr.location.box_tree import MODULES, POINT, BoxTree, Frame
-from dmr.location.points import checked_points, not_finite
-from dmr.location.values import checked_values
 from dmr.memory import Device, DeviceArray, constant, open_device, sort_pairs
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.location.box_tree import MODULES, POINT, BoxTree, Frame
+from dmr.mesh.location.points import checked_points, not_finite
+from dmr.mesh.location.values import checked_values
 from dmr.mesh.quadratic import second_order
 from dmr.mesh.types import Float, Int, Mesh
 
@@ -204,6 +205,7 @@ def _rebuilt(mesh: Mesh, device: str, threads: int | None) -> Locator:
     return Locator(mesh, device=device, threads=threads)
 
 
+@checks_keywords
 def locate(mesh: Mesh, points: ArrayLike, *, device: str = "auto", threads: int | None = None) -> Int:
     """Finds the triangle of a mesh that contains each point, exactly.
 
@@ -230,6 +232,7 @@ def locate(mesh: Mesh, points: ArrayLike, *, device: str = "auto", threads: int 
     return _locator(mesh, points, device, threads).locate(points)
 
 
+@checks_keywords
 def interpolate(
     mesh: Mesh,
     values: ArrayLike,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import chosen, listed, shortened, switch, whole_option
+from dmr.common.arguments import checks_keywords, chosen, listed, shortened, switch, whole_option
 from dmr.common.files.replacing import check_target, replace_files, write_bytes
 from dmr.common.text import option
 from dmr.errors import DmrError, OptionError
@@ -28,8 +28,8 @@ from dmr.mesh.edges import unique_edges
 from dmr.mesh.quantities import QUANTITIES
 from dmr.mesh.statistics import bounding_box
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.mesh.viewing.colours import INK, ColourScale, draw_legend
-from dmr.mesh.viewing.interrupts import keep_interrupt
+from dmr.viewing.colours import INK, ColourScale, draw_legend
+from dmr.viewing.interrupts import keep_interrupt
 
 IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 
@@ -58,6 +58,7 @@ class _Frame:
 LARGEST_WINDOW = 8192  # pixels; images are drawn at twice the size
 
 
+@checks_keywords
 def view(
     mesh: Mesh | Pslg,
     *,

@@ -1,0 +1,149 @@
+// The parts into which segments divide the plane, and the parts that hold given points.
+//
+// Parts are the trees of a forest over the triangles in their canonical numbers plus 1; 0 stands for the outside.
+// Triangles across an edge that is no segment are joined by hooking the higher root below the lower one, so the root of
+// a part is its lowest triangle, or 0, in whatever order edges are processed (Jaiganesh and Burtscher, "A
+// high-performance connected components implementation for GPUs", 2018, section 3).
+#include "triangulate/half_edges.cuh"
+
+constexpr int32 ON_SEGMENT = -1, BEYOND_HULL = -2; // places that are in no triangle
+
+// The root of an entry. Every step leads to a lower entry; the path is halved.
+INLINE int32 root_of(int32 *roots, int32 entry) {
+    int32 parent = racing_load(&roots[entry]);
+    while (parent != entry) {
+        const int32 above = racing_load(&roots[parent]);
+        if (above == parent)
+            return parent;
+        atomic_min(&roots[entry], above);
+        entry = above;
+        parent = racing_load(&roots[entry]);
+    }
+    return entry;
+}
+
+INLINE void join(int32 *roots, int32 one, int32 other) {
+    int32 low = root_of(roots, one), high = root_of(roots, other);
+    while (low != high) {
+        if (low > high) {
+            const int32 kept = low;
+            low = high, high = kept;
+        }
+        if (compare_and_swap(&roots[high], high, low) == high)
+            return;
+        high = root_of(roots, high);
+        low = root_of(roots, low);
+    }
+}
+
+// Joins each listed triangle to its neighbours, and unless the hull is closed to the outside.
+KERNEL(join_parts, Plane plane, const int32 *listed, const int32 *number, int32 hull_is_closed, int32 *roots) {
+    for (const Index i : launch) {
+        const Triangle &t = plane.triangles[listed[i] >> 2];
+        for (const int32 across : t.link) {
+            if (across < 0)
+                continue;
+            const int32 other = number[across];
+            if (other > i || (other == NOTHING && !hull_is_closed))
+                join(roots, int32(i) + 1, other + 1);
+        }
+    }
+}
+
+KERNEL(label_parts, int32 *roots, int32 *labels) {
+    for (const Index i : launch)
+        labels[i] = root_of(roots, int32(i) + 1);
+}
+
+INLINE bool is_ghost(const Plane &plane, int32 slot) { return ghost_corner(plane.triangles[slot]) != NOTHING; }
+
+// Whether a subsegment ends at the start of a half-edge.
+INLINE bool is_on_segment(const Plane &plane, int32 first) {
+    int32 h = first;
+    do {
+        if (on_subsegment(plane, h))
+            return true;
+        h = around(plane, h);
+    } while (h != first);
+    return false;
+}
+
+// A triangle on an edge that holds a place, or ON_SEGMENT.
+INLINE int32 place_on(const Plane &plane, int32 h) {
+    if (on_subsegment(plane, h))
+        return ON_SEGMENT;
+    return triangle_of(is_ghost(plane, triangle_of(h)) ? twin(plane, h) : h);
+}
+
+// The half-edge with the start of `first` that points at p or past it, otherwise the one opposite that start which the
+// way to p crosses; NOTHING if p lies beyond the hull.
+INLINE int32 toward(const Plane &plane, int32 first, Point p) {
+    const Point a = plane.points[start_of(plane, first)];
+    int32 h = first;
+    do {
+        const int32 u = end_of(plane, h), w = apex_of(plane, h);
+        if (u != GHOST) {
+            const int side = orient2d(a, p, plane.points[u]);
+            if (side == 0 && !strictly_between(plane.points[u], p, a))
+                return h;
+            if (side < 0 && w != GHOST && orient2d(a, p, plane.points[w]) > 0)
+                return next(h);
+        }
+        h = around(plane, h);
+    } while (h != first);
+    return NOTHING;
+}
+
+// The slot of the triangle that contains p, or one of the values above. The walk follows the straight line from the
+// start of a half-edge, so it ends in any triangulation; from a vertex on the line it starts again, nearer to p.
+INLINE int32 containing(const Plane &plane, int32 first, Point p) {
+    int32 start = start_of(plane, first), h = first;
+    bool at_start = true; // otherwise the line crosses h, which is opposite the start or beyond
+    for (uint32 step = 1;; ++step) {
+        if (step % 4096 == 0)
+            STOP_POINT();
+        if (at_start && same_place(plane.points[start], p)) {
+            if (is_on_segment(plane, h))
+                return ON_SEGMENT;
+            while (is_ghost(plane, triangle_of(h)))
+                h = around(plane, h);
+            return triangle_of(h);
+        }
+        if (at_start) {
+            h = toward(plane, h, p);
+            if (h == NOTHING)
+                return BEYOND_HULL;
+            at_start = false;
+            const int32 end = end_of(plane, h);
+            if (start_of(plane, h) == start) {
+                if (strictly_between(plane.points[start], plane.points[end], p))
+                    return place_on(plane, h);
+                h = next(h); // leaves its end
+                start = end;
+                at_start = true;
+            }
+            continue;
+        }
+        const int beyond = orient2d(plane.points[start_of(plane, h)], plane.points[end_of(plane, h)], p);
+        if (beyond >= 0)
+            return beyond == 0 ? place_on(plane, h) : triangle_of(h);
+        h = twin(plane, h);
+        const int32 v = apex_of(plane, h);
+        if (v == GHOST)
+            return BEYOND_HULL;
+        const int side = orient2d(plane.points[start], p, plane.points[v]);
+        if (side == 0 && strictly_between(plane.points[start], plane.points[v], p))
+            return triangle_of(h);
+        at_start = side == 0;
+        start = at_start ? v : start;
+        h = side > 0 ? next(h) : previous(h); // if v is on the line, this one leaves it
+    }
+}
+
+// found[i] = the triangle that contains the i-th place, in canonical numbers, or one of the values above.
+KERNEL(locate_places, Plane plane, const Point *places, const int32 *listed, const int32 *number, int32 *found) {
+    for (const Index i : launch) {
+        const int32 slot = containing(plane, half_edge(listed[0] >> 2, 0), places[i]);
+        found[i] = slot < 0 ? slot : number[slot];
+    }
+}

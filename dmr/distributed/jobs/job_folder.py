@@ -1,0 +1,98 @@
+"""The folder of a job: made, locked, resumed, and left with the result alone.
+
+out/manifest.json       the result is complete; written last
+out/part-00000.npz      ... and other files of the result
+out/job.json            identifies the job, until the result is complete
+out/.tasks/             the outputs of its tasks, likewise
+out/.lock               while a run works in it
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dmr.common.files.replacing import replace_files, write_bytes
+from dmr.common.text import option
+from dmr.distributed.jobs.lock import LOCK, locked
+from dmr.distributed.jobs.store import Store
+from dmr.errors import ExistingResultError, NoFolderError, file_error
+
+MANIFEST, JOB, TASKS = "manifest.json", "job.json", ".tasks"
+
+
+@contextmanager
+def job_folder(out: Path, job: Mapping[str, Any], *, overwrite: bool = False) -> Iterator[Store]:
+    """Makes the folder of a job, or resumes one, and gives the store of its tasks.
+
+    Args:
+        out: the folder; the folder above it exists.
+        job: identifies the job: plain JSON values, no paths, no workers.
+        overwrite: whether a finished result, or what is left of another job, is replaced. The old result stays until
+            the new one is written.
+
+    Raises:
+        ExistingResultError: there is a finished result, what is left of another job, or files of another origin.
+        NoFolderError: `out` is a file. FileSystemError: another run works in it. FileError: it cannot be written.
+    """
+    out = out.absolute()
+    _make(out)
+    with locked(out):
+        _check(out, job, overwrite=overwrite)
+        write_json(out / JOB, job)
+        store = Store(out / TASKS)
+        store.path.mkdir(exist_ok=True)
+        store.remove_unfinished()
+        yield store
+        if (out / MANIFEST).exists():
+            (out / JOB).unlink()
+            shutil.rmtree(store.path)
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Writes a file of JSON, or replaces it.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    text = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
+    replace_files([(path, lambda file: write_bytes(file, text.encode()))], overwrite=True)
+
+
+def _make(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise NoFolderError("is a file; a mesh in tiles is written to a folder: name another one", out)
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as error:
+        raise file_error(error, out, "cannot be made") from error
+
+
+def _check(out: Path, job: Mapping[str, Any], *, overwrite: bool) -> None:
+    """Refuses a folder that holds something else than an unfinished run of this job; removes another job's tasks."""
+    entries = {path.name for path in out.iterdir()} - {LOCK}
+    unfinished = JOB in entries
+    if MANIFEST in entries:
+        if not overwrite:
+            raise ExistingResultError(f"holds a finished result; {option('overwrite', True)} replaces it", out)
+    elif entries and not unfinished:
+        raise ExistingResultError("holds other files: name a new folder, or an empty one", out)
+    if unfinished and _read(out / JOB) != json.loads(json.dumps(job)):
+        if not overwrite:
+            raise ExistingResultError(
+                "holds what another job has left, of other input, options or version of dmr: "
+                f"name another folder, or discard that by {option('overwrite', True)}",
+                out,
+            )
+        shutil.rmtree(out / TASKS, ignore_errors=True)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise file_error(error, path, "cannot be read") from error

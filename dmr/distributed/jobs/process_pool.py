@@ -1,0 +1,102 @@
+"""Runs tasks in processes of this machine, and again where a process died."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter, deque
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any
+
+from dmr.common.text import counted
+from dmr.distributed.jobs.store import Store
+from dmr.distributed.jobs.task import Resources, Task
+from dmr.distributed.jobs.worker import begin_in_pool, run_task
+from dmr.errors import LostWorkerError
+
+# How often a task runs again after its process died; Dask has the same limit (`allowed-failures`).
+MOST_REPEATS = 3
+
+
+class ProcessPool:
+    """A runner over a number of processes, each with a GPU or its share of the cores. A context manager.
+
+    A pool breaks when one of its processes dies: the operating system ended it for want of memory, for example. It is
+    then made anew, and the tasks that ran are submitted again.
+
+    Args:
+        store: where the outputs are; workers: the number of processes; resources: as the user asked.
+    """
+
+    def __init__(self, store: Store, workers: int, resources: Resources | None = None) -> None:
+        self.store = store
+        self._workers = workers
+        self._resources = resources or Resources()
+        self._repeats: Counter[str] = Counter()
+        self._start()
+
+    def __enter__(self) -> ProcessPool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def run(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+        """Runs tasks (`Runner.run`).
+
+        Raises:
+            LostWorkerError: the processes that ran a task have died four times.
+        """
+        waiting = deque(self.store.missing(tasks))
+        running: dict[Future[dict[str, Any]], Task] = {}
+        while waiting or running:
+            # A task that is submitted begins soon: only those that can have been the cause count as lost.
+            while waiting and len(running) < self._workers:
+                try:
+                    running[self._pool.submit(run_task, self.store, waiting[0])] = waiting[0]
+                except BrokenProcessPool:
+                    break
+                waiting.popleft()
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            if not any(isinstance(future.exception(), BrokenProcessPool) for future in done) and done:
+                for future in done:
+                    del running[future]
+                    future.result()  # raises what the task raised
+                continue
+            self._end()
+            lost = self.store.missing(list(running.values()))
+            self._count(lost)
+            running.clear()
+            waiting.extendleft(reversed(lost))
+            self._start()
+        return [self.store.summary(task.name) or {} for task in tasks]
+
+    def _count(self, lost: Sequence[Task]) -> None:
+        """Counts tasks whose processes have died."""
+        self._repeats.update(task.name for task in lost)
+        worst = next((task for task in lost if self._repeats[task.name] > MOST_REPEATS), None)
+        if worst is not None:
+            raise LostWorkerError(
+                f"the processes that ran {worst.name} died {counted(MOST_REPEATS + 1, 'time')}, perhaps for want of "
+                "memory: run again with fewer workers, or with smaller tiles"
+            )
+
+    def _start(self) -> None:
+        spawn = multiprocessing.get_context("spawn")  # a forked process could not use CUDA
+        stop, self._stop = spawn.Pipe(duplex=False)
+        self._stopped: Connection = stop
+        self._pool = ProcessPoolExecutor(
+            self._workers, spawn, begin_in_pool, (spawn.Value("i", 0), stop, self._workers, self._resources)
+        )
+
+    def _end(self) -> None:
+        """Ends all processes, also those that run a task, and removes what these have written."""
+        self._stop.close()
+        self._pool.shutdown(cancel_futures=True)
+        self._stopped.close()
+        self.store.remove_unfinished()

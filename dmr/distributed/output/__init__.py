@@ -1,0 +1,1 @@
+"""Results in parts: files with ghost layers, what reads and converts them, and partitions of meshes for solvers."""

@@ -1,0 +1,71 @@
+"""Makes the files of a result in parts, and the entries of its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from dmr.distributed.jobs.job_folder import MANIFEST, write_json
+from dmr.distributed.jobs.runner import Runner
+from dmr.distributed.jobs.task import Task
+from dmr.distributed.output.ghosts import find_border, make_part, match_borders
+from dmr.errors import file_error
+from dmr.mesh.types import Mesh, Pslg
+
+FORMAT = "dmr parts"
+VERSION = 1
+
+
+def finish(runner: Runner, pieces: Sequence[str], out: Path, source: Mesh | Pslg) -> dict[str, Any]:
+    """Makes the parts of pieces that are the outputs of tasks, and moves their files to a folder.
+
+    Args:
+        runner: runs the tasks, whose outputs are on the file system of `out`.
+        pieces: the names of the outputs, one per part.
+        out: the folder, which exists. Files of parts that are there and not among the outputs are taken for the result
+            of an interrupted call.
+        source: has the holes, regions and names of the whole.
+
+    Returns:
+        Entries of the manifest, without which the folder is no result: plain JSON values.
+    """
+    names = {kind: {str(number): name for number, name in each.items()} for kind, each in source.names.items()}
+    borders = [Task.of(find_border, [piece]) for piece in pieces]
+    summaries = runner.run(borders)
+    match = Task.of(match_borders, [border.name for border in borders])
+    (matched,) = runner.run([match])
+    firsts = list(accumulate((summary["triangles"] for summary in summaries), initial=0))
+    makers = []
+    for index, (piece, around) in enumerate(zip(pieces, matched["neighbours"], strict=True)):
+        inputs = [piece, match.name, *(borders[k].name for k in (index, *around))]
+        options = {"neighbours": around, "firsts": [firsts[k] for k in (index, *around)], "names": names}
+        makers.append(Task.of(make_part, inputs, index=index, **options))
+    parts = runner.run(makers)
+    for maker, part in zip(makers, parts, strict=True):
+        _move(runner.store.folder(maker.name).path / part["file"], out / part["file"])
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "vertices": max((summary["vertices"] for summary in summaries), default=0),
+        "triangles": firsts[-1],
+        "parts": parts,
+        "names": names,
+        "holes": source.holes.tolist(),
+        "regions": source.regions.tolist(),
+    }
+
+
+def write_manifest(out: Path, manifest: dict[str, Any]) -> None:
+    """Writes the manifest, which completes a result in parts. Raises FileError if writing fails."""
+    write_json(out / MANIFEST, manifest)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Moves a file, unless an interrupted call has moved it; replaces a file of an earlier result."""
+    try:
+        if source.exists() or not target.exists():
+            source.replace(target)
+    except OSError as error:
+        raise file_error(error, target, "cannot be written") from error

@@ -1,0 +1,86 @@
+"""A mesh in parts as dask arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.output.part import Part
+from dmr.errors import DmrError
+
+if TYPE_CHECKING:
+    import dask.array
+
+    from dmr.distributed.output.parts import Parts
+
+
+@dataclass(frozen=True, eq=False)
+class LazyMesh:
+    """The arrays of a mesh in parts, as dask arrays with one chunk per part.
+
+    Attributes:
+        numbers: (n,) int64, the numbers of the vertices, part by part: each once, in the part that owns it.
+        vertices: (n, 2) float64, their coordinates.
+        triangles: (m, 3) int64, the numbers of the corners; triangles are in the order of their numbers.
+        triangle_attributes: (m, c) float64.
+    """
+
+    numbers: dask.array.Array
+    vertices: dask.array.Array
+    triangles: dask.array.Array
+    triangle_attributes: dask.array.Array
+
+
+def open_lazily(parts: Parts) -> LazyMesh:
+    """Makes the dask arrays of `Parts.open_lazily`."""
+    try:
+        import dask.array
+        from dask.delayed import delayed
+    except ImportError as error:
+        raise DmrError(
+            f"lazy arrays need dask, the extra [distributed] of this package: pip install 'dask[array]' ({error})"
+        ) from error
+    columns = parts.part(0).mesh.triangle_attributes
+    assert columns is not None
+
+    make: Any = dask.array  # it has no types
+
+    def array(read: Callable[[Part], NDArray[Any]], count: str, width: tuple[int, ...], dtype: type) -> Any:
+        get = delayed(lambda index: read(parts.part(index)), pure=True)
+        chunks = [
+            make.from_delayed(get(index), (entry[count], *width), dtype)
+            for index, entry in enumerate(parts.manifest["parts"])
+        ]
+        return make.concatenate(chunks)
+
+    return LazyMesh(
+        array(_numbers, "own_vertices", (), np.int64),
+        array(_vertices, "own_vertices", (2,), np.float64),
+        array(_triangles, "triangles", (3,), np.int64),
+        array(_attributes, "triangles", columns.shape[1:], np.float64),
+    )
+
+
+def _numbers(part: Part) -> NDArray[Any]:
+    numbers: NDArray[Any] = part.numbers[part.vertex_owners == part.index]
+    return numbers
+
+
+def _vertices(part: Part) -> NDArray[Any]:
+    vertices: NDArray[Any] = part.mesh.vertices[part.vertex_owners == part.index]
+    return vertices
+
+
+def _triangles(part: Part) -> NDArray[Any]:
+    corners: NDArray[Any] = part.numbers[part.mesh.triangles[: part.own]]
+    return corners
+
+
+def _attributes(part: Part) -> NDArray[Any]:
+    assert part.mesh.triangle_attributes is not None
+    values: NDArray[Any] = part.mesh.triangle_attributes[: part.own]
+    return values

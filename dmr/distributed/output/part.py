@@ -1,0 +1,125 @@
+"""A part: triangles of a large mesh, and a layer of ghost triangles around them."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.common.cached import cached_property
+from dmr.common.files.replacing import replace_files, through_file
+from dmr.errors import FileContentError, file_error
+from dmr.io.npz import DAMAGE, mesh_arrays, read_npz
+from dmr.mesh.types import Mesh
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+# What a file holds besides the arrays of the mesh: these fields of `Part`.
+_NUMBERS = ("index", "own", "first")
+_TABLES = ("numbers", "ghost_numbers", "ghost_owners", "border", "border_owners")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One part of a mesh, as a solver's process needs it.
+
+    The part owns some triangles. The others are ghosts: all triangles of other parts that share a vertex with those
+    that it owns. Numbers are those of the whole mesh; triangles are numbered by part.
+
+    Attributes:
+        index: the part's number.
+        mesh: the triangles that it owns, then the ghosts; vertices in ascending order of their numbers; the segments
+            that are edges of these triangles.
+        numbers: (n,) int64, the number of each vertex.
+        own: how many triangles it owns; first: the number of the first one.
+        ghost_numbers: (g,) int64, the number of each ghost, ascending; ghost_owners: (g,) int32, the part that owns it.
+        border: (b,) int32, indices of the vertices that another part owns; border_owners: (b,) int32, that part. Of
+            the parts with a triangle at a vertex, the one with the smallest number owns it.
+    """
+
+    index: int
+    mesh: Mesh
+    numbers: Int64
+    own: int
+    first: int
+    ghost_numbers: Int64
+    ghost_owners: Int32
+    border: Int32
+    border_owners: Int32
+
+    @cached_property
+    def triangle_numbers(self) -> Int64:
+        """(m,) int64: the number of each triangle."""
+        return np.concatenate([np.arange(self.first, self.first + self.own), self.ghost_numbers])
+
+    @cached_property
+    def owners(self) -> Int32:
+        """(m,) int32: the part that owns each triangle."""
+        return np.concatenate([np.full(self.own, self.index, np.int32), self.ghost_owners])
+
+    @cached_property
+    def ghosts(self) -> NDArray[np.bool_]:
+        """(m,) bool: which triangles are ghosts."""
+        return np.arange(len(self.mesh.triangles)) >= self.own
+
+    @cached_property
+    def vertex_owners(self) -> Int32:
+        """(n,) int32: the part that owns each vertex."""
+        owners = np.full(len(self.numbers), self.index, np.int32)
+        owners[self.border] = self.border_owners
+        return owners
+
+    def write(self, path: Path) -> None:
+        """Writes the part as .npz; the bytes depend on nothing else. Raises FileError if writing fails."""
+        arrays = mesh_arrays(self.mesh) | {name: np.array(getattr(self, name)) for name in (*_NUMBERS, *_TABLES)}
+        replace_files([(path, through_file(lambda file: np.savez(file, **arrays)))], overwrite=False)
+
+    @classmethod
+    def read(cls, path: Path) -> Part:
+        """Reads a part.
+
+        Raises:
+            FileError: there is no such file, or it holds no part.
+        """
+        mesh = read_npz(path)
+        if not isinstance(mesh, Mesh):
+            raise FileContentError("holds an outline, and not a part of a mesh", path)
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                missing = [name for name in (*_NUMBERS, *_TABLES) if name not in archive]
+                if missing:
+                    raise FileContentError(f"holds a mesh, but no part of one: it has no array {missing[0]}", path)
+                found: dict[str, Any] = {name: int(archive[name]) for name in _NUMBERS}
+                found |= {name: archive[name] for name in _TABLES}
+        except FileContentError:
+            raise
+        except OSError as error:
+            raise file_error(error, path, "cannot be read") from error
+        except DAMAGE as error:
+            raise FileContentError(f"is damaged: {error}", path) from error
+        part = cls(mesh=mesh, **found)
+        with contextlib.suppress(IndexError):
+            if part._fits():
+                return part
+        raise FileContentError("is damaged: its arrays do not have the lengths of a part's", path)
+
+    def _fits(self) -> bool:
+        """Whether the arrays have the lengths and ranges that belong together."""
+        vertices, ghosts = len(self.mesh.vertices), len(self.mesh.triangles) - self.own
+        return (
+            self.own >= 0
+            and self.numbers.shape == (vertices,)
+            and self.ghost_numbers.shape == self.ghost_owners.shape == (ghosts,)
+            and self.border.shape == self.border_owners.shape
+            and bool(((self.border >= 0) & (self.border < vertices)).all())
+        )
+
+
+def file_name(index: int) -> str:
+    """Returns the name of a part's file."""
+    return f"part-{index:05d}.npz"

@@ -1,0 +1,162 @@
+"""A mesh in parts: a folder of files with a manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dmr.common.available import require_memory
+from dmr.common.cached import cached_property
+from dmr.common.text import counted
+from dmr.distributed.jobs.job_folder import MANIFEST
+from dmr.distributed.output.finish import FORMAT, VERSION
+from dmr.distributed.output.part import Part
+from dmr.distributed.output.pieces import restricted, united
+from dmr.distributed.tiles.piece import Piece
+from dmr.errors import FileContentError, InvalidMeshError, MissingFileError, OptionError, file_error
+from dmr.mesh.arguments import file_path
+from dmr.mesh.names import Names, checked_names
+from dmr.mesh.types import Mesh
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from dmr.distributed.output.lazy import LazyMesh
+
+MOST_VERTICES = 2**31 - 1
+BYTES_PER_TRIANGLE = 120  # of memory to gather a mesh, measured
+
+
+class Parts:
+    """A mesh in parts, as `dmr.distributed.refine` and `dmr.distributed.partition` write it.
+
+    `len(parts)` is the number of parts; iteration reads one after the other.
+
+    Args:
+        folder: with the files `part-00000.npz`, ..., and `manifest.json`.
+
+    Attributes:
+        folder: its path; manifest: what `manifest.json` holds.
+
+    Raises:
+        FileError: the folder holds no finished result, or one of a later version.
+    """
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self.folder = file_path(folder)
+        self.manifest: dict[str, Any] = _manifest(self.folder)
+
+    def __len__(self) -> int:
+        return len(self.manifest["parts"])
+
+    def __iter__(self) -> Iterator[Part]:
+        return map(self.part, range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Parts({str(self.folder)!r}): {len(self)} parts, {self.manifest['triangles']:,} triangles"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of "vertices", "triangles" and "parts" of the whole."""
+        return {**{name: int(self.manifest[name]) for name in ("vertices", "triangles")}, "parts": len(self)}
+
+    @property
+    def unrefined(self) -> dict[str, int]:
+        """How many triangles the refinement left unrefined, by reason."""
+        return dict(self.manifest.get("unrefined", {}))
+
+    @cached_property
+    def names(self) -> Names:
+        """Names of regions and markers, as in `Mesh.names`."""
+        return checked_names(
+            {
+                kind: {int(number): name for number, name in each.items()}
+                for kind, each in self.manifest["names"].items()
+            }
+        )
+
+    def path(self, index: int) -> Path:
+        """Returns the file of a part."""
+        return self.folder / str(self.manifest["parts"][index]["file"])
+
+    def part(self, index: int) -> Part:
+        """Reads a part.
+
+        Raises:
+            OptionError: there is no such part. FileError: its file is missing or damaged.
+        """
+        if not 0 <= index < len(self):
+            raise OptionError(f"there is no part {index}: {self.folder} holds {counted(len(self), 'part')}, from 0")
+        return Part.read(self.path(index))
+
+    def gather(self) -> Mesh:
+        """Returns the whole as one mesh: vertices by number, triangles by number.
+
+        Raises:
+            OutOfMemoryError: it does not fit. InvalidMeshError: it has more vertices than a mesh can have, or parts
+                that do not belong together. FileError: as for `part`.
+        """
+        counts = self.counts
+        if counts["vertices"] > MOST_VERTICES:
+            raise InvalidMeshError(f"a mesh has at most {MOST_VERTICES:,} vertices, not {counts['vertices']:,}")
+        require_memory(
+            BYTES_PER_TRIANGLE * counts["triangles"], f"a mesh of {counted(counts['triangles'], 'triangle')}"
+        )
+        whole = united([_owned(part) for part in self])
+        if len(whole.numbers) != counts["vertices"] or len(whole.mesh.triangles) != counts["triangles"]:
+            raise InvalidMeshError(
+                f"the parts in {self.folder} have {counted(len(whole.numbers), 'vertex', 'vertices')} and "
+                f"{counted(len(whole.mesh.triangles), 'triangle')}, but {MANIFEST} tells of {counts['vertices']} and "
+                f"{counts['triangles']}: dmr validate finds what is wrong"
+            )
+        arrays = {name: getattr(whole.mesh, name) for name in whole.mesh.__dataclass_fields__}
+        return Mesh(
+            **arrays
+            | {"holes": self.manifest["holes"], "regions": self.manifest["regions"], "names": self.names}
+        )  # fmt: skip
+
+    def open_lazily(self) -> LazyMesh:
+        """Returns the whole as dask arrays, with one chunk per part, which are read when they are computed.
+
+        Raises:
+            DmrError: dask is missing.
+        """
+        from dmr.distributed.output.lazy import open_lazily
+
+        return open_lazily(self)
+
+
+def _owned(part: Part) -> Piece:
+    """The piece of the triangles that a part owns, and of the vertices that are no ghosts' alone."""
+    mesh, outside = part.mesh, np.zeros(len(part.numbers), bool)
+    outside[mesh.triangles[part.own :].ravel()] = True
+    outside[mesh.triangles[: part.own].ravel()] = False
+    return restricted(Piece(mesh, part.numbers), np.arange(part.own), vertices=np.flatnonzero(~outside))
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise MissingFileError(
+            f"holds no finished result in parts: it has no {MANIFEST}" if folder.is_dir() else "does not exist", folder
+        ) from None
+    except ValueError as error:
+        raise FileContentError(f"is damaged: {error}", path) from error
+    except OSError as error:
+        raise file_error(error, path, "cannot be read") from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise FileContentError("is not the manifest of a result in parts", path)
+    if not isinstance(found.get("version"), int) or found["version"] > VERSION:
+        raise FileContentError(
+            f"has version {found.get('version')} of the format; this dmr reads up to {VERSION}", path
+        )
+    for name, kind in (("vertices", int), ("triangles", int), ("parts", list), ("names", dict)):
+        if not isinstance(found.get(name), kind):
+            raise FileContentError(f"is damaged: it has no entry {name!r}", path)
+    return found

@@ -1,0 +1,90 @@
+"""Restricts a piece to some of its triangles, and unites pieces by the numbers of their vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.tiles.piece import Piece
+from dmr.mesh.types import Mesh
+
+Index = NDArray[Any]
+
+PER_VERTEX = ("vertices", "vertex_markers", "vertex_attributes")
+PER_TRIANGLE = ("triangle_attributes", "area_bounds")
+
+
+def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None) -> Piece:
+    """Returns some triangles of a piece, in the order given, with their vertices and segments.
+
+    Args:
+        piece: the piece.
+        triangles: indices.
+        vertices: the vertices to keep, ascending, which include those of the triangles; None for those alone.
+    """
+    mesh = piece.mesh
+    corners = mesh.triangles[triangles]
+    kept = np.unique(corners) if vertices is None else vertices
+    place = np.full(len(mesh.vertices), -1, np.int32)
+    place[kept] = np.arange(len(kept))
+    corners = place[corners]
+    # A segment belongs to the piece if it is an edge of one of the triangles.
+    ends = place[mesh.segments]
+    near = np.flatnonzero((ends >= 0).all(axis=1))
+    near = near[np.isin(edge_keys(ends[near]), edge_keys(_edges(corners)))] if len(near) else near
+    arrays: dict[str, Any] = {"triangles": corners, "segments": ends[near]}
+    arrays["segment_markers"] = _rows(mesh.segment_markers, near)
+    arrays |= {name: _rows(getattr(mesh, name), kept) for name in PER_VERTEX}
+    arrays |= {name: _rows(getattr(mesh, name), triangles) for name in PER_TRIANGLE}
+    return Piece(Mesh.sound(**arrays), piece.numbers[kept])
+
+
+def united(pieces: Sequence[Piece]) -> Piece:
+    """Unites pieces: vertices with equal numbers become one, in ascending order; triangles keep their order.
+
+    A segment that several pieces have occurs once. Of what a vertex or segment has in several pieces, the first is
+    taken.
+    """
+    numbers, first, place = np.unique(
+        np.concatenate([piece.numbers for piece in pieces]), return_index=True, return_inverse=True
+    )
+    place = place.reshape(-1).astype(np.int32)  # (numpy 2.0 returns it in another shape)
+    ends = np.cumsum([0, *(len(piece.numbers) for piece in pieces)])
+    spans = [slice(start, stop) for start, stop in pairwise(ends)]
+    meshes = [piece.mesh for piece in pieces]
+    arrays: dict[str, Any] = {
+        "triangles": np.concatenate([place[span][mesh.triangles] for span, mesh in zip(spans, meshes, strict=True)])
+    }
+    segments = np.concatenate([place[span][mesh.segments] for span, mesh in zip(spans, meshes, strict=True)])
+    once = np.sort(np.unique(edge_keys(segments), return_index=True)[1])
+    arrays["segments"] = segments[once]
+    arrays["segment_markers"] = _rows(_joined(meshes, "segment_markers"), once)
+    arrays |= {name: _rows(_joined(meshes, name), first) for name in PER_VERTEX}
+    arrays |= {name: _joined(meshes, name) for name in PER_TRIANGLE}
+    return Piece(Mesh.sound(**arrays), numbers)
+
+
+def edge_keys(ends: Index) -> NDArray[np.int64]:
+    """(k,) one number per (k, 2) pair of vertices, the same in both directions."""
+    low, high = np.minimum(ends[:, 0], ends[:, 1]), np.maximum(ends[:, 0], ends[:, 1])
+    keys: NDArray[np.int64] = (low.astype(np.int64) << 32) | high
+    return keys
+
+
+def _edges(corners: Index) -> Index:
+    """(3 m, 2) the edges of triangles; edge k of a triangle is opposite its corner k."""
+    edges: Index = corners[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)
+    return edges
+
+
+def _rows(array: Index | None, rows: Index) -> Index | None:
+    return None if array is None else array[rows]
+
+
+def _joined(meshes: Sequence[Mesh], name: str) -> Index | None:
+    arrays = [getattr(mesh, name) for mesh in meshes]
+    return None if any(array is None for array in arrays) else np.concatenate(arrays)

@@ -1,0 +1,156 @@
+"""Tasks by executors of `concurrent.futures`, by a cluster of Dask, and by a job of MPI."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dmr.distributed.jobs.dask_cluster import DaskCluster, dask_cluster
+from dmr.distributed.jobs.mpi import mpi_workers
+from dmr.distributed.jobs.over_executor import OverExecutor
+from dmr.distributed.jobs.store import Store
+from dmr.distributed.jobs.task import Resources, Task
+from dmr.errors import DeviceUnavailableError, InvalidMeshError, LostWorkerError, OptionError
+from tests.support.distributed import functions
+from tests.support.distributed.engines import mpi_command
+from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.slow
+CPU = Resources("cpu", 1)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    (tmp_path / "store").mkdir()
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    (tmp_path / "log").mkdir()
+    return tmp_path / "log"
+
+
+def chain(runner: Any) -> list[dict[str, Any]]:
+    """Runs eight tasks, and one that needs them all."""
+    counts = [Task.of(functions.count_up, n=n) for n in range(1, 9)]
+    return [*runner.run(counts), *runner.run([Task.of(functions.add_up, [task.name for task in counts], factor=2)])]
+
+
+EXPECTED = [*({"count": n} for n in range(1, 9)), {"total": 168, "range": [0, 168]}]
+
+
+def test_any_executor_runs_tasks(store):
+    with ThreadPoolExecutor(3) as executor:
+        assert chain(OverExecutor(store, executor, CPU)) == EXPECTED
+
+
+def test_finished_tasks_are_not_submitted(store, log):
+    tasks = [Task.of(functions.count_runs, log=str(log), n=n) for n in (1, 2, 1)]
+    with ThreadPoolExecutor(2) as executor:
+        for _ in range(2):
+            assert OverExecutor(store, executor, CPU).run(tasks) == [{"count": n} for n in (1, 2, 1)]
+    assert len(list(log.iterdir())) == 2
+
+
+def test_a_pool_of_the_user_that_breaks_is_an_error(store, log):
+    with (
+        ProcessPoolExecutor(1, get_context("spawn")) as executor,
+        pytest.raises(LostWorkerError, match="the same call resumes"),
+    ):
+        OverExecutor(store, executor, CPU).run([Task.of(functions.die, log=str(log), times=1)])
+    assert len(list(log.iterdir())) == 1
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """A cluster of four processes, as `dask scheduler` and `dask worker` make it."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None, resources={"GPU": 1}) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_cluster_of_dask_runs_tasks(store, client):
+    with dask_cluster(store, client.scheduler.address, CPU) as runner:
+        assert chain(runner) == EXPECTED
+
+
+def test_an_executor_of_dask_runs_tasks(store, client):
+    executor: Executor = client.get_executor(pure=False)
+    assert chain(OverExecutor(store, executor, CPU)) == EXPECTED
+
+
+def test_errors_of_dask_keep_their_data(store, client):
+    with pytest.raises(InvalidMeshError, match="triangle 7: has no area") as caught:
+        DaskCluster(store, client, CPU).run([Task.of(functions.refuse)])
+    assert (caught.value.element, caught.value.index) == ("triangle", 7)
+
+
+def test_a_task_whose_worker_of_dask_dies_runs_again(store, client, log):
+    tasks = [Task.of(functions.die, log=str(log), times=2), Task.of(functions.count_up, n=3)]
+    assert DaskCluster(store, client, CPU).run(tasks) == [{"runs": 3}, {"count": 3}]
+
+
+def test_the_fourth_death_of_a_worker_of_dask_is_an_error(store, client, log):
+    with pytest.raises(LostWorkerError, match="workers of Dask died 4 times with one task"):
+        DaskCluster(store, client, CPU).run([Task.of(functions.die, log=str(log), times=9)])
+    assert len(list(log.iterdir())) == 4
+
+
+def test_a_scheduler_that_is_not_there_is_an_error(store):
+    import dask
+
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "200ms"}),
+        pytest.raises(DeviceUnavailableError, match=r"there is no scheduler of Dask at tcp://127\.0\.0\.1:9"),
+        dask_cluster(store, "tcp://127.0.0.1:9", CPU),
+    ):
+        pass
+
+
+def test_a_job_of_mpi_runs_tasks(store):
+    program = ["-m", "tests.support.distributed.engines", str(store.path)]
+    ended = subprocess.run(mpi_command(3, *program), cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert told["results"] == EXPECTED
+    assert len({each["process"] for each in told["resources"]}) == 2
+    assert {each["device"] for each in told["resources"]} == {"cpu"}
+
+
+def test_the_death_of_a_process_ends_the_job_of_mpi(store, log):
+    program = ["-m", "tests.support.distributed.engines", str(store.path), str(log)]
+    ended = subprocess.run(mpi_command(2, *program), cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode != 0
+    assert len(list(log.iterdir())) == 1
+    ended = subprocess.run(mpi_command(2, *program), cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["results"] == [{"runs": 2}]
+
+
+def test_a_process_outside_of_mpi_is_told_how_to_start(store):
+    message = r"start it with mpiexec -n 5 python -m mpi4py\.futures"
+    with pytest.raises(OptionError, match=message), mpi_workers(store, CPU):
+        pass
+
+
+def test_workers_end_with_a_killed_coordinator(store):
+    program = ["-m", "tests.support.distributed.engines", str(store.path), "--pool"]
+    with subprocess.Popen([sys.executable, *program], cwd=ROOT, stdout=subprocess.PIPE, text=True) as coordinator:
+        assert coordinator.stdout is not None
+        assert coordinator.stdout.readline() == "began\n"
+        coordinator.send_signal(signal.SIGKILL)
+        coordinator.communicate(timeout=60)  # ends when no process has the pipe any more

@@ -1,0 +1,127 @@
+"""The folder of a job: made, resumed, refused, locked."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.job_folder import MANIFEST, job_folder, write_json
+from dmr.distributed.jobs.task import Task
+from dmr.errors import ExistingResultError, FileError, FileSystemError, NoFolderError
+from tests.support.distributed import functions
+
+JOB = {"input": "0123", "options": {"min_angle": 30.0}, "version": "0"}
+
+
+def finish(out: Path) -> None:
+    with job_folder(out, JOB) as store:
+        InProcess(store).run([Task.of(functions.count_up, n=3)])
+        write_json(out / MANIFEST, {"parts": []})
+
+
+def test_a_finished_job_leaves_its_result_alone(tmp_path):
+    finish(tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [MANIFEST]
+
+
+def test_the_same_job_resumes(tmp_path):
+    task = Task.of(functions.count_runs, log=str(tmp_path), n=1)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt), job_folder(tmp_path / "out", JOB) as store:
+            InProcess(store).run([task])
+            raise KeyboardInterrupt
+    assert len(list(tmp_path.glob("1-*"))) == 1
+
+
+def test_a_finished_result_needs_overwrite(tmp_path):
+    finish(tmp_path / "out")
+    with pytest.raises(ExistingResultError, match="holds a finished result; overwrite=True replaces it") as caught:
+        finish(tmp_path / "out")
+    assert caught.value.exit_code == 2
+    with job_folder(tmp_path / "out", JOB, overwrite=True) as store:
+        assert (tmp_path / "out" / MANIFEST).exists()
+        assert list(store.path.iterdir()) == []
+
+
+def test_what_another_job_has_left_is_refused_or_discarded(tmp_path):
+    with pytest.raises(KeyboardInterrupt), job_folder(tmp_path, JOB) as store:
+        InProcess(store).run([Task.of(functions.count_up, n=3)])
+        raise KeyboardInterrupt
+    other = {**JOB, "options": {"min_angle": 25.0}}
+    with pytest.raises(ExistingResultError, match="what another job has left"), job_folder(tmp_path, other):
+        pass
+    with job_folder(tmp_path, other, overwrite=True) as store:
+        assert list(store.path.iterdir()) == []
+
+
+def test_files_of_others_are_never_touched(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years")
+    for overwrite in (False, True):
+        with (
+            pytest.raises(ExistingResultError, match="holds other files: name a new folder"),
+            job_folder(tmp_path, JOB, overwrite=overwrite),
+        ):
+            pass
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_impossible_folders_are_refused_in_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path, message in (
+        (tmp_path / "file", "is a file; a mesh in tiles is written to a folder"),
+        (tmp_path / "file" / "out", "cannot be made: a part of its path is not a folder"),
+        (tmp_path / "none" / "out", "cannot be made: there is no such file or folder"),
+    ):
+        with pytest.raises(FileError, match=message) as caught, job_folder(path, JOB):
+            pass
+        assert isinstance(caught.value, NoFolderError) == ("file" in path.parts)
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with job_folder(tmp_path, JOB) as store:
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(FileSystemError, match=r"count_up-\w+: cannot be written: the disk is full"):
+            InProcess(store).run([Task.of(functions.count_up, n=3)])
+        monkeypatch.undo()
+        assert list(store.path.iterdir()) == []
+
+
+def test_a_second_run_is_refused_and_death_frees_the_folder(tmp_path):
+    program = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from dmr.distributed.jobs.lock import locked\n"
+        "with locked(Path(sys.argv[1])):\n"
+        "    print('held', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(FileSystemError, match="another run works in this folder"), job_folder(tmp_path, JOB):
+            pass
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        with job_folder(tmp_path, JOB):
+            pass
+
+
+def test_file_systems_without_locks_are_reported(tmp_path, monkeypatch, caplog):
+    def unsupported(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    with job_folder(tmp_path, JOB):
+        pass
+    assert "this file system has no locks: make sure that no other run works in this folder" in caplog.text

@@ -1,0 +1,217 @@
+"""Parts of a mesh: ghosts, owners, numbers, and the whole again."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dmr
+from dmr import Mesh
+from dmr.distributed import Parts, partition
+from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
+from tests.support.meshes import plate
+
+PER_VERTEX = ("vertices", "vertex_markers", "vertex_attributes")
+PER_TRIANGLE = ("triangle_attributes", "area_bounds")
+
+
+def expected_ghosts(corners: np.ndarray, owners: np.ndarray, index: int) -> list[int]:
+    """Triangles of other parts that share a vertex with those of a part, one by one."""
+    own = {
+        vertex
+        for triangle, owner in zip(corners.tolist(), owners.tolist(), strict=True)
+        if owner == index
+        for vertex in triangle
+    }
+    return [t for t, triangle in enumerate(corners.tolist()) if owners[t] != index and own & set(triangle)]
+
+
+def assert_parts_of(parts: Parts, mesh: Mesh) -> None:
+    """Asserts that parts hold a mesh, triangle by triangle, with the ghosts and owners that follow from it."""
+    read = list(parts)
+    corners = np.concatenate([part.numbers[part.mesh.triangles[: part.own]] for part in read])
+    owners = np.concatenate([np.full(part.own, part.index) for part in read])
+    at = {tuple(row): t for t, row in enumerate(mesh.triangles.tolist())}
+    origin = np.array([at[tuple(row)] for row in corners.tolist()])
+    assert sorted(origin.tolist()) == list(range(len(mesh.triangles)))
+    vertex_owners = np.full(len(mesh.vertices), len(read))
+    np.minimum.at(vertex_owners, corners.ravel(), np.repeat(owners, 3))
+    vertex_owners[vertex_owners == len(read)] = 0  # vertices without triangles
+    segments = {
+        frozenset(row): marker for row, marker in zip(mesh.segments.tolist(), mesh.segment_markers, strict=True)
+    }
+    for part in read:
+        own, found = part.mesh, part.triangle_numbers
+        assert found[: part.own].tolist() == np.flatnonzero(owners == part.index).tolist()
+        assert found[part.own :].tolist() == expected_ghosts(corners, owners, part.index)
+        assert part.owners.tolist() == owners[found].tolist()
+        assert part.ghosts.tolist() == (part.owners != part.index).tolist()
+        np.testing.assert_array_equal(part.numbers[own.triangles], corners[found])
+        assert (np.diff(part.numbers) > 0).all()
+        assert part.vertex_owners.tolist() == vertex_owners[part.numbers].tolist()
+        for name in PER_VERTEX:
+            if getattr(mesh, name) is not None:
+                np.testing.assert_array_equal(getattr(own, name), getattr(mesh, name)[part.numbers])
+        for name in PER_TRIANGLE:
+            if getattr(mesh, name) is not None:
+                np.testing.assert_array_equal(getattr(own, name), getattr(mesh, name)[origin[found]])
+        edges = {frozenset(row) for row in part.numbers[own.edges].tolist()}
+        there = {
+            frozenset(row): marker
+            for row, marker in zip(part.numbers[own.segments].tolist(), own.segment_markers, strict=True)
+        }
+        assert there == {ends: marker for ends, marker in segments.items() if ends in edges}
+        assert own.names == mesh.names
+
+
+@pytest.mark.parametrize(("count", "method"), [(1, "hilbert"), (2, "hilbert"), (9, "hilbert"), (5, "metis")])
+def test_partition(count, method, tmp_path):
+    if method == "metis":
+        pytest.importorskip("pymetis")
+    mesh = plate()
+    parts = partition(mesh, tmp_path / "out", count, method=method)
+    assert_parts_of(parts, mesh)
+    assert len(parts) == count and parts.unrefined == {}
+    assert parts.counts == {"vertices": len(mesh.vertices), "triangles": len(mesh.triangles), "parts": count}
+    sizes = [part.own for part in parts]
+    assert max(sizes) - min(sizes) <= (1 if method == "hilbert" else 0.03 * len(mesh.triangles) / count + 1)
+    whole = parts.gather()
+    rows = np.concatenate([part.numbers[part.mesh.triangles[: part.own]] for part in parts])
+    np.testing.assert_array_equal(whole.triangles, rows)
+    for name in (*PER_VERTEX, "holes", "regions"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(mesh, name))
+    assert whole.names == mesh.names
+    for one, other in zip(whole.unique_segments(), mesh.unique_segments(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert sorted(path.name for path in parts.folder.iterdir()) == [
+        "manifest.json",
+        *(f"part-{k:05d}.npz" for k in range(count)),
+    ]
+
+
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_any_owners(data, tmp_path_factory):
+    """Parts of scattered triangles, which meet in vertices and have several components."""
+    from dmr.distributed.jobs.in_process import InProcess
+    from dmr.distributed.output.finish import finish, write_manifest
+    from dmr.distributed.output.pieces import restricted
+    from dmr.distributed.output.scratch import scratch_store
+    from dmr.distributed.tiles.piece import Piece
+
+    size = data.draw(st.integers(3, 12))
+    mesh = dmr.delaunay(np.random.default_rng(size).random((size, 2))).mesh
+    owners = np.array(
+        data.draw(st.lists(st.integers(0, 3), min_size=len(mesh.triangles), max_size=len(mesh.triangles)))
+    )
+    out = tmp_path_factory.mktemp("parts")
+    whole = Piece(mesh, np.arange(size))
+    with scratch_store(out) as store:
+        pieces = []
+        for index in np.unique(owners):
+            arrays: dict[str, np.ndarray] = {}
+            restricted(whole, np.flatnonzero(owners == index)).save(arrays)
+            pieces.append(store.put(arrays))
+        write_manifest(out, finish(InProcess(store), pieces, out, mesh))
+    assert_parts_of(Parts(out), mesh)
+
+
+def test_the_bytes_depend_on_the_mesh_alone(tmp_path):
+    for name in ("one", "two"):
+        partition(plate(), tmp_path / name, 4)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_a_part_is_also_a_mesh(tmp_path):
+    part = partition(plate(), tmp_path / "out", 3).part(1)
+    np.testing.assert_array_equal(dmr.read(tmp_path / "out" / "part-00001.npz").triangles, part.mesh.triangles)
+
+
+def test_lazy_arrays(tmp_path):
+    pytest.importorskip("dask.array")
+    mesh, parts = plate(), partition(plate(), tmp_path / "out", 5)
+    lazy = parts.open_lazily()
+    assert len(lazy.triangles.chunks[0]) == 5
+    numbers = lazy.numbers.compute()
+    assert sorted(numbers.tolist()) == list(range(len(mesh.vertices)))
+    np.testing.assert_array_equal(lazy.vertices.compute(), mesh.vertices[numbers])
+    np.testing.assert_array_equal(lazy.triangles.compute(), parts.gather().triangles)
+    np.testing.assert_array_equal(lazy.triangle_attributes.compute(), parts.gather().triangle_attributes)
+    assert lazy.triangles[-1].compute().tolist() == parts.gather().triangles[-1].tolist()
+
+
+def test_refused_partitions(tmp_path):
+    with pytest.raises(OptionError, match="from 1 to the number of triangles"):
+        partition(plate(), tmp_path / "out", 0)
+    with pytest.raises(OptionError, match="one of hilbert, metis"):
+        partition(plate(), tmp_path / "out", 2, method="scotch")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    with pytest.raises(FileError, match="is not empty"):
+        partition(plate(), tmp_path / "full", 2)
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["notes.txt"]
+    with pytest.raises(FileError, match="cannot be made: there is no such file"):
+        partition(plate(), tmp_path / "no" / "out", 2)
+
+
+def test_without_pymetis(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pymetis", None)
+    with pytest.raises(DmrError, match="pip install pymetis"):
+        partition(plate(), tmp_path / "out", 2, method="metis")
+
+
+def test_folders_that_hold_no_parts(tmp_path):
+    with pytest.raises(FileError, match="does not exist"):
+        Parts(tmp_path / "none")
+    with pytest.raises(FileError, match=r"no finished result in parts: it has no manifest\.json"):
+        Parts(tmp_path)
+    manifest = tmp_path / "manifest.json"
+    for text, message in (
+        ("{", "is damaged"),
+        ('{"format": "x"}', "not the manifest of a result"),
+        ("[]", "not the manifest"),
+    ):
+        manifest.write_text(text)
+        with pytest.raises(FileError, match=message):
+            Parts(tmp_path)
+    manifest.write_text('{"format": "dmr parts", "version": 99}')
+    with pytest.raises(FileError, match="version 99 of the format; this dmr reads up to 1"):
+        Parts(tmp_path)
+
+
+def test_files_that_hold_no_part(tmp_path):
+    parts = partition(plate(), tmp_path / "out", 3)
+    with pytest.raises(OptionError, match="there is no part 3"):
+        parts.part(3)
+    dmr.write(parts.path(1), plate())
+    with pytest.raises(FileError, match="no part of one: it has no array index"):
+        parts.part(1)
+    parts.path(1).write_bytes(parts.path(0).read_bytes()[:-100])
+    with pytest.raises(FileError, match="damaged"):
+        parts.part(1)
+    parts.path(1).unlink()
+    with pytest.raises(FileError, match=r"part-00001\.npz: cannot be read"):
+        parts.part(1)
+
+
+def test_a_part_with_wrong_lengths(tmp_path):
+    parts = partition(plate(), tmp_path / "out", 3)
+    with np.load(parts.path(1)) as archive:
+        arrays = dict(archive)
+    np.savez(parts.path(1), **arrays | {"numbers": arrays["numbers"][:-1]})
+    with pytest.raises(FileError, match="do not have the lengths"):
+        parts.part(1)
+
+
+def test_parts_that_do_not_belong_together(tmp_path):
+    parts = partition(plate(), tmp_path / "out", 3)
+    manifest = json.loads((parts.folder / "manifest.json").read_text())
+    manifest["triangles"] += 1
+    (parts.folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InvalidMeshError, match="dmr validate finds what is wrong"):
+        Parts(parts.folder).gather()

@@ -1,0 +1,125 @@
+"""Tasks in processes of this machine: results, errors, and processes that die."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from dmr.common.threads import available_threads
+from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.process_pool import ProcessPool
+from dmr.distributed.jobs.store import Store
+from dmr.distributed.jobs.task import Resources, Task
+from dmr.distributed.jobs.worker import share
+from dmr.errors import InvalidMeshError, LostWorkerError
+from tests.support.distributed import functions
+
+pytestmark = pytest.mark.slow  # a process takes a second to start
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    (tmp_path / "store").mkdir()
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    (tmp_path / "log").mkdir()
+    return tmp_path / "log"
+
+
+def test_a_pool_gives_what_this_process_gives(store, tmp_path):
+    tasks = [Task.of(functions.count_up, n=n) for n in range(1, 9)]
+    (tmp_path / "alone").mkdir()
+    alone = InProcess(Store(tmp_path / "alone"))
+    with ProcessPool(store, 2) as pool:
+        assert pool.run(tasks) == alone.run(tasks)
+        total = Task.of(functions.add_up, [task.name for task in tasks], factor=2)
+        assert pool.run([total]) == alone.run([total])
+    assert store.folder(total.name)["numbers"] == alone.store.folder(total.name)["numbers"]
+
+
+def test_a_task_given_twice_runs_once(store, log):
+    task = Task.of(functions.count_runs, log=str(log), n=1)
+    with ProcessPool(store, 2) as pool:
+        assert pool.run([task, task]) == [{"count": 1}] * 2
+    assert len(list(log.iterdir())) == 1
+
+
+def test_errors_keep_their_data(store):
+    with pytest.raises(InvalidMeshError, match="triangle 7: has no area") as caught, ProcessPool(store, 1) as pool:
+        pool.run([Task.of(functions.refuse)])
+    assert (caught.value.element, caught.value.index) == ("triangle", 7)
+
+
+def test_a_task_whose_process_dies_runs_again(store, log):
+    others = [Task.of(functions.sleep, seconds=0.05, n=n) for n in range(4)]
+    with ProcessPool(store, 2) as pool:
+        results = pool.run([*others[:2], Task.of(functions.die, log=str(log), times=3), *others[2:]])
+    assert results[2] == {"runs": 4}
+    assert [each["count"] for each in results[:2] + results[3:]] == [0, 1, 2, 3]
+    assert len(list(store.path.iterdir())) == 5  # nothing is left of the runs that died
+
+
+def test_the_fourth_death_is_an_error(store, log):
+    with (
+        pytest.raises(LostWorkerError, match=r"die-\w+ died 4 times, perhaps for want of memory"),
+        ProcessPool(store, 1) as pool,
+    ):
+        pool.run([Task.of(functions.die, log=str(log), times=9)])
+    assert len(list(log.iterdir())) == 4
+
+
+def test_an_error_does_not_wait_for_other_tasks(store):
+    began = time.monotonic()
+    with pytest.raises(InvalidMeshError), ProcessPool(store, 2) as pool:
+        pool.run([Task.of(functions.sleep, seconds=60, n=1), Task.of(functions.refuse)])
+    assert time.monotonic() - began < 30
+    assert list(store.path.iterdir()) == []
+
+
+def test_workers_share_the_cores(store):
+    tasks = [Task.of(functions.tell_resources, n=n) for n in range(2)]
+    with ProcessPool(store, 2, Resources("cpu")) as pool:
+        results = pool.run(tasks)
+    assert {each["device"] for each in results} == {"cpu"}
+    assert len({each["process"] for each in results}) == 2
+    assert {each["threads"] for each in results} == {max(1, available_threads() // 2)}
+
+
+def test_a_worker_has_one_gpu_and_its_share_of_the_cores(monkeypatch):
+    from dmr.memory.cuda import discovery
+
+    usable = discovery.Card("a card", 1 << 30, None)
+    monkeypatch.setattr(discovery, "cards", lambda: (usable, discovery.Card("old", 1, "too old"), usable))
+    assert [share(k, 4, Resources(), 10) for k in range(4)] == [
+        Resources("cuda:0", 2), Resources("cuda:2", 2), Resources("cuda:0", 2), Resources("cuda:2", 2),
+    ]  # fmt: skip
+    assert share(3, 4, Resources("cuda:1", 5), 10) == Resources("cuda:1", 5)
+    assert share(3, 4, Resources("cpu"), 2) == Resources("cpu", 1)
+    monkeypatch.setattr(discovery, "cards", tuple)
+    assert share(0, 1, Resources(), 2) == Resources("cpu", 2)
+    assert share(0, 1, Resources("cuda"), 2) == Resources("cuda", 2)
+
+
+@pytest.mark.gpu
+def test_two_workers_use_two_gpus(store):
+    from dmr.memory.cuda.discovery import cards
+
+    if len(cards()) < 2:
+        pytest.skip("this machine has one GPU")
+    with ProcessPool(store, 2) as pool:
+        results = pool.run([Task.of(functions.tell_gpu, n=n) for n in range(2)])
+    assert len({each["bus"] for each in results}) == 2
+
+
+def test_interrupting_ends_the_processes(store):
+    """The exception comes while tasks run, as after Ctrl-C; leaving the block must not wait for them."""
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), ProcessPool(store, 1) as pool:
+        pool._pool.submit(time.sleep, 60)
+        raise KeyboardInterrupt
+    assert time.monotonic() - began < 30
