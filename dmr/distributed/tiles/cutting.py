@@ -7,41 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.patch import Patch
-from dmr.distributed.tiles.refining import Bounds
-from dmr.mesh.types import Float, Int, Mesh
-from dmr.refinement.setup.demand import OVER_EQUILATERAL, OVER_THE_FEWEST
-from dmr.refinement.setup.thresholds import thresholds
-
-# Triangles of the result for a triangle below the bound on angles (measured on random points at 30 degrees).
-FOR_A_SKINNY_TRIANGLE = 4.0
-
-
-def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
-    """Predicts the triangles of the result in each triangle of a mesh.
-
-    Returns:
-        (m,) float64 as the bound on angles needs, and (m,) as the bounds on areas and edges need.
-    """
-    a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
-    squares = np.sort(np.stack([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))]), axis=0)
-    area = 0.5 * np.abs((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
-    options = bounds.options
-    dot = 0.5 * (squares[1] + squares[2] - squares[0])  # of the two longer edges
-    skinny = dot * dot > thresholds(options).cosine_squared * (squares[1] * squares[2])
-    by_angle = np.where(skinny, FOR_A_SKINNY_TRIANGLE, 1.0)
-    by_size = np.zeros(len(area))
-    if options.max_area is not None:
-        by_size = OVER_THE_FEWEST * area / options.max_area
-    if mesh.area_bounds is not None:
-        own = np.where(mesh.area_bounds > 0, mesh.area_bounds, np.inf)
-        by_size = np.maximum(by_size, OVER_THE_FEWEST * area / own)
-    if bounds.max_edge is not None:
-        sizes = bounds.max_edge(((a + b) + c) / 3)
-        by_size = np.maximum(by_size, OVER_EQUILATERAL * area / (np.sqrt(3) / 4 * sizes * sizes))
-    return by_angle, by_size
-
+from dmr.mesh.types import Float, Int
 
 def block_of_each(places: Float, weights: NDArray[np.int64], blocks: int, shift: float) -> Int:
     """Divides points into k-d blocks of about equal weight.

@@ -67,6 +67,12 @@ class Patch:
         numbers = np.where(self.numbers < 0, first - 1 - self.numbers, self.numbers)
         return replace(self, piece=Piece(self.mesh, numbers))
 
+    def published(self, named: Mask) -> Piece:
+        """Returns the piece of the result: its segments are pieces of the input segments that are `named`."""
+        mesh, kept = self.mesh, named[self.segment_origin]
+        markers = _rows(mesh.segment_markers, kept)
+        return Piece(replace(mesh, segments=mesh.segments[kept], segment_markers=markers), self.numbers)
+
     def taken(self, chosen: Mask) -> Patch:
         """Returns the patch of the chosen triangles, with the vertices and segments that these have."""
         mesh = self.mesh

@@ -10,41 +10,22 @@ from numpy.typing import NDArray
 
 from dmr.common.clock import Clock
 from dmr.distributed.tiles.admission import admit_tile, refined_patch, tile_of
+from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device
 from dmr.mesh.types import Mesh
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.placement.targets import multiple
 from dmr.refinement.run import RunSettings, flip_to_delaunay, run_stages, work_of
 from dmr.refinement.setup.admission import SplitState, admit
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
-from dmr.refinement.state.epochs import Epochs
 from dmr.refinement.state.statistics import Statistics, unrefined
 from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
-from dmr.sizing.source import SizeSource
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """The bounds of a refinement in tiles.
-
-    Attributes:
-        options: the options of `dmr.refine`; max_edge: the bound on the longest edge, evaluated by kernels.
-    """
-
-    options: RefineOptions
-    max_edge: SizeSource | None = None
-
-    def relaxed(self, factor: float) -> Bounds:
-        """Returns bounds on areas that are `factor` times as large, and bounds on edges that correspond."""
-        area, edge = self.options.max_area, self.max_edge
-        options = replace(self.options, max_area=None if area is None else area * factor)
-        return Bounds(options=options, max_edge=None if edge is None else multiple(edge, float(np.sqrt(factor))))
+from dmr.triangulation.rounds.epochs import Epochs
 
 
 @dataclass(frozen=True)
@@ -77,7 +58,7 @@ def refine_patch(patch: Patch, whole: Whole, bounds: Bounds, device: Device) -> 
     prepare(device, bounds.options)
     with device.lock, device.current:
         state = admit_tile(tile, whole, device)
-        settings = RunSettings(options=bounds.options, max_edge=bounds.max_edge, quiet=True)
+        settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
         statistics, ending = _run(tile.mesh, state, settings)
         refined = refined_patch(tile, state, unrefined(state, ending))
     complete = ending is Ending.COMPLETE
@@ -116,7 +97,7 @@ def refine_coarsely(
         if state.area_bounds is not None and mesh.area_bounds is not None:
             state.area_bounds = device.array(mesh.area_bounds * factor)
         limits = None if fully else _against_needles(relaxed.options)
-        settings = RunSettings(options=relaxed.options, max_edge=relaxed.max_edge, limits=limits, quiet=True)
+        settings = RunSettings(options=relaxed.options, bounds=relaxed.local, limits=limits, quiet=True)
         statistics, ending = _run(mesh, state, settings)
         whole = _whole(state, mesh)
         patch = _as_patch(state, mesh, whole)
