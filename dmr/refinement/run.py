@@ -106,8 +106,9 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
     work = work_of(mesh, state, settings, statistics, clock, epochs)
-    with clock.phase("flip"):
-        flip_to_delaunay(work, strict=options.strict)
+    if settings.size is None:  # with sizes, the smoothing has made it Delaunay
+        with clock.phase("flip"):
+            flip_to_delaunay(work, strict=options.strict)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
@@ -160,7 +161,7 @@ def _placed(
     with clock.phase("place"):
         placement = place(
             mesh, acute, target(size, settings.bounds, options.max_area), device, keep_segments=options.keep_segments,
-            most=most, may_go_on=lambda: not settings.time_limit.over,
+            most=most, limit=settings.time_limit,
         )  # fmt: skip
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)

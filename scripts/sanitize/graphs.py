@@ -20,6 +20,7 @@ from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
+from static_graph.graph.renumbering import by_degree
 from static_graph.link_analysis.methods import pull
 from static_graph.link_analysis.methods.table import METHODS as PAGERANK
 from static_graph.link_analysis.options import checked_options
@@ -343,6 +344,14 @@ def pageranks(device: Device) -> Iterator[Case]:
             return digest(state.scores.download())
 
         yield f"pull, {'one launch' if one_launch else 'a launch per pass'}", pulled
+
+    def renumbered() -> str:
+        ranked, order = by_degree(DeviceGraph.upload(host, device), weighted=True)
+        state = State(ranked, checked_options(host.nodes, iterations=3), weighted=True, order=order)
+        pull.run(state)
+        return digest(state.download())
+
+    yield "pull, by degree", renumbered
     small = static_graph.generate_random(90, 300, weights=9, device="cpu")
     yield "transition matrix", lambda: digest(static_graph.transition_matrix(DeviceGraph.upload(small, device)))
     yield "a list of nodes", lambda: digest(sums_of_some(DeviceGraph.upload(small, device)))

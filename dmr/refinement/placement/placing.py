@@ -25,11 +25,13 @@ from dmr.refinement.placement.chains import Division, divide, lengths
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import smallest
+from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.state.records import POINT
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.meshing import links_of_kept
+from dmr.triangulation.meshing import faster_by_rounds, links_of_kept
 from dmr.triangulation.native import Plane, triangulate_plane
+from dmr.triangulation.rounds import plane_by_rounds
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.15  # they grow by this much per unit of distance from it
@@ -44,7 +46,6 @@ class Placement:
         mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
             of segments are named, with the markers of their segments.
         segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
-        complete: whether the front has run to its end.
     """
 
     given_mesh: Mesh
@@ -52,7 +53,6 @@ class Placement:
     segments: Segments
     origin: Int
     division: Division
-    complete: bool
 
     @property
     def given(self) -> int:
@@ -78,7 +78,8 @@ def place(
     *,
     keep_segments: str,
     most: int,
-    may_go_on: Callable[[], bool],
+    limit: TimeLimit,
+    report: Callable[[int], bool] | None = None,
 ) -> Placement:
     """Places points in the domain of a mesh.
 
@@ -89,7 +90,8 @@ def place(
         device: where the front runs.
         keep_segments: which segments are not divided, as in `RefineOptions`.
         most: the most points to insert; the first ones of the front are placed.
-        may_go_on: whether the front may go on; called before each round.
+        limit: the limit on seconds, which ends the front.
+        report: called several times with the number of points placed; the front ends if it returns False.
     """
     segments = Segments.of(mesh, acute, keep_segments)
     everywhere = divide(mesh.vertices, segments, sizes)
@@ -100,10 +102,10 @@ def place(
         new = _vertices(mesh, segments, division, device)
         outline, sizes_there = _outline(mesh, segments, division, everywhere, new, sizes, device)
         front = Front(outline, sizes_there, device, most - len(new))
-        placed = front.run(may_go_on)
+        placed = front.run(limit, report)
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
-        plane = triangulate_plane(Pslg(vertices, pieces))
+        plane = _triangulated(Pslg(vertices, pieces), device)
         disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
         if not disturbed.size:
             break
@@ -111,7 +113,7 @@ def place(
         division = division.without(disturbed)
     origin = origin[plane.edge_segments]
     made = _mesh(mesh, segments, division, vertices, plane, origin, device)
-    return Placement(mesh, made, segments, origin, division, front.complete)
+    return Placement(mesh, made, segments, origin, division)
 
 
 def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:
@@ -165,6 +167,12 @@ def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSo
     lowered = smallest(sizes, SegmentSizes(start, end, length[fine], GROWTH))
     assert lowered is not None
     return lowered
+
+
+def _triangulated(pslg: Pslg, device: Device) -> Plane:
+    """Triangulates the plane around a graph: by rounds where they are faster, and if no segments cross."""
+    plane = plane_by_rounds(pslg, device) if faster_by_rounds(pslg, device) else None
+    return triangulate_plane(pslg) if plane is None else plane
 
 
 def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:
