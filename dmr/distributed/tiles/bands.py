@@ -53,7 +53,7 @@ class Reach:
 def reach(patch: Patch, whole: Whole, layers: int) -> Reach:
     """Returns how far the seeds of a patch are from its border. All vertices there have numbers."""
     on_border = border_vertices(patch, edges_of(patch), ~whole.boundary[patch.segment_origin])
-    distance = _spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers)[1]
+    distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers)[1]
     order = np.argsort(patch.numbers[on_border])
     return Reach(patch.numbers[on_border][order], distance[on_border][order])
 
@@ -76,13 +76,13 @@ def divided(patch: Patch, others: list[Reach], layers: int) -> tuple[Patch | Non
         place = np.minimum(np.searchsorted(patch.numbers, border, sorter=order), len(order) - 1)
         shared = patch.numbers[order[place]] == border
         np.minimum.at(given, order[place[shared]], distance[shared])
-    chosen = _spread(patch, given, layers)[0]
+    chosen = spread(patch, given, layers)[0]
     if not chosen.any():
         return patch, None
     return (None if chosen.all() else patch.taken(~chosen)), patch.taken(chosen)
 
 
-def _spread(patch: Patch, given: Int, layers: int) -> tuple[NDArray[np.bool_], Int]:
+def spread(patch: Patch, given: Int, layers: int) -> tuple[NDArray[np.bool_], Int]:
     """Returns which triangles are within `layers` of a seed, and the distance of each vertex.
 
     Args:

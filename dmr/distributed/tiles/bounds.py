@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dmr.errors import OptionError
 from dmr.common.text import option
+from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import MARKINGS, RefineOptions
 from dmr.refinement.placement.targets import multiple

@@ -2,12 +2,11 @@
 
 ::
 
-        the next tile   / \\
-        (or the rest)  /   \\          An edge of a patch without a triangle on its other side, and without a segment, is
-            ----------- cut ----      a cut. The triangle on this side of it is frozen: no cavity may hold it. The other
-             frozen    \\   /          triangles are active. Each edge between an active triangle and a frozen one has a
-            ----------- \\ / ----      place among the subsegments of the tile, so that every walk stops there, and the far
-              active                  corner of the frozen triangle is known.
+        next tile  / \\        An edge of a patch without a triangle on its other side, and without a segment, is a cut.
+            ------ cut ----    The triangle on this side of it is frozen: no cavity may hold it. The other triangles are
+            frozen \\   /      active. Each edge between an active triangle and a frozen one has a number among the
+            ------- \\ / --    subsegments of the tile, so that every walk stops there, and the far corner of the
+                  active       frozen triangle is stored.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ class Edges:
     @property
     def frozen(self) -> Mask:
         """(m,) bool: whether a triangle has a cut edge."""
-        return ((self.neighbours < 0) & (self.segments < 0)).any(axis=1)
+        cut = (self.neighbours < 0) & (self.segments < 0)
+        return cut[:, 0] | cut[:, 1] | cut[:, 2]
 
 
 def edges_of(patch: Patch) -> Edges:

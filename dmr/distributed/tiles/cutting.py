@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.patch import Patch
 from dmr.mesh.types import Float, Int
+
 
 def block_of_each(places: Float, weights: NDArray[np.int64], blocks: int, shift: float) -> Int:
     """Divides points into k-d blocks of about equal weight.
@@ -73,10 +75,31 @@ def cut(patch: Patch, bounds: Bounds, tile_triangles: int, turn: int) -> list[Pa
     places = mesh.vertices[mesh.triangles].mean(axis=1)
     block = np.zeros(len(weights), np.int32)
     if int(weights.sum()) > tile_triangles:
-        block = _blocks(places, weights, components(edges.neighbours), tile_triangles, SHIFTS[turn % len(SHIFTS)])
+        component = components(edges.neighbours)
+        if turn % 3:
+            component = _around_seeds(patch, edges.neighbours, component, weights, tile_triangles, turn)
+        block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)])
     cut_edge = (edges.segments < 0) & ((edges.neighbours < 0) | (block[edges.neighbours] != block[:, None]))
     marked = replace(patch, seeds=patch.seeds & cut_edge.any(axis=1))
     return [marked.taken(block == k) for k in range(int(block.max()) + 1)]
+
+
+def _around_seeds(
+    patch: Patch, neighbours: Int, component: Int, weights: NDArray[np.int64], most: int, turn: int
+) -> Int:
+    """Returns the components of a band, with fewer layers around the seeds if these then fit tiles undivided.
+
+    What is left of the band has nothing to refine, and may be divided anywhere.
+    """
+    none = np.full(len(patch.numbers), UNREACHED, np.int32)
+    layers = layers_of(turn - 1)
+    while layers >= FIRST_LAYERS:
+        near = spread(patch, none, layers)[0]
+        parts = components(np.where(near[neighbours] == near[:, None], neighbours, -1))
+        if np.bincount(parts[near], weights[near]).max(initial=0) <= most:
+            return parts
+        layers //= 2
+    return component
 
 
 def _blocks(places: Float, weights: NDArray[np.int64], component: Int, most: int, shift: float) -> Int:

@@ -49,7 +49,8 @@ class Tiled:
         complete: whether no limit ended the refinement of a tile.
         vertices, triangles: of the result.
         unrefined: number of triangles that miss a bound, by reason.
-        passes: (tiles, triangles before) of each pass; the first is that of the coarse mesh. Empty if one tile suffices.
+        passes: (tiles, triangles before) of each pass; the first is that of the coarse mesh. Empty if one tile
+            suffices.
         warnings: one sentence each.
     """
 
@@ -106,9 +107,7 @@ def refine_tiles(
 
 
 class _Passes:
-    def __init__(
-        self, runner: Runner, whole: str, start: dict[str, Any], tile_triangles: int, bounds: Bounds
-    ) -> None:
+    def __init__(self, runner: Runner, whole: str, start: dict[str, Any], tile_triangles: int, bounds: Bounds) -> None:
         self._runner, self._whole = runner, whole
         self._tile_triangles, self._bounds = tile_triangles, bounds
         self._vertices: int = start["vertices"]
@@ -169,9 +168,7 @@ class _Passes:
             for index, held in enumerate(self._held)
             if index not in divided or divided[index]["rest"]
         ]
-        join = Task.of(
-            tasks.join, joined, bounds=self._bounds.stored(), tile_triangles=self._tile_triangles, turn=turn
-        )
+        join = Task.of(tasks.join, joined, bounds=self._bounds.stored(), tile_triangles=self._tile_triangles, turn=turn)
         (summary,) = self._runner.run([join])
         self._passes.append((summary["tiles"], summary["triangles"]))
         return join.name, summary["tiles"]

@@ -134,7 +134,8 @@ def _rows(array: NDArray[Any] | None, chosen: NDArray[Any]) -> Any:
 def edge_keys(starts: NDArray[Any], ends: NDArray[Any]) -> Int64:
     """Returns one number per edge, which does not depend on its direction."""
     low, high = np.minimum(starts, ends).astype(np.int64), np.maximum(starts, ends)
-    return low << 32 | high
+    keys: Int64 = low << 32 | high
+    return keys
 
 
 def _are_edges(segments: Int, triangles: Int) -> Mask:

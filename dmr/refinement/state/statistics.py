@@ -25,7 +25,7 @@ log = logging.getLogger("dmr")
 
 # The flags of a quality word.
 BAD, GIVEN_UP, FORCED, HELD, WAITS = (
-    np.uint32(constant(name)) for name in ("BAD", "GIVEN_UP", "FORCED", "HELD", "WAITS")
+    np.uint32(constant(name, "refine/quality/quality.cuh")) for name in ("BAD", "GIVEN_UP", "FORCED", "HELD", "WAITS")
 )
 
 TILE = constant("TILE", "mesh/angles.cu")  # triangles per team
