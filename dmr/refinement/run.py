@@ -28,7 +28,7 @@ from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
 from dmr.refinement.placement.admission import admit_placed, checked, interpolate_attributes
-from dmr.refinement.placement.placing import place
+from dmr.refinement.placement.placing import GROWTH, place
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest, target
 from dmr.refinement.results import Refinement
@@ -161,7 +161,7 @@ def _placed(
     with clock.phase("place"):
         placement = place(
             mesh, acute, target(size, settings.bounds, options.max_area), device, keep_segments=options.keep_segments,
-            most=most, limit=settings.time_limit,
+            growth=GROWTH if options.grading is None else options.grading, most=most, limit=settings.time_limit,
         )  # fmt: skip
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)
