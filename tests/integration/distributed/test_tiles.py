@@ -112,7 +112,7 @@ def test_the_union_is_constrained_delaunay_after_every_tile(data):
         pytest.param("graded", 600, 1200, {"min_angle": 32.0}, marks=pytest.mark.slow),
         pytest.param("random", 300, 1800, {"max_area": 3e-4}, marks=pytest.mark.slow),
         ("random", 300, 900, {"max_edge": 0.08}),
-        ("wheel", 200, 900, {"keep_segments": "boundary", "max_area": 2e-3}),
+        ("plate", 300, 1500, {"keep_segments": "boundary", "max_area": 2e-3}),
     ],
 )
 def test_the_union_meets_all_bounds(kind, count, tile, options, tmp_path):
