@@ -65,6 +65,12 @@ def add_refine(commands: Any) -> None:
         metavar="LENGTH|FILE",
         help="largest edge length, likewise",
     )
+    add(
+        "--grading",
+        type=number,
+        metavar="G",
+        help="growth of --size per unit of distance, at most (0.1 to 0.5 is usual)",
+    )
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="placement of points (default: %(default)s)")
     add("--max-steiner", type=count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
     add(
