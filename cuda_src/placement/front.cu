@@ -24,6 +24,12 @@ KERNEL_STRUCT(Nodes) {
     int64 outline;            // the first nodes are those of the outline
     const int32 *first_piece; // per node of the outline: where its entries in `across` begin
     const int32 *across;      // the other ends of the pieces at a node
+    float64 low_x;            // bounding box of the outline
+    float64 low_y;
+    float64 high_x;
+    float64 high_y;
+
+    METHOD bool holds(Point p) const { return p.x >= low_x && p.x <= high_x && p.y >= low_y && p.y <= high_y; }
 };
 
 struct alignas(16) Proposal {
@@ -199,7 +205,9 @@ INLINE bool fit(Proposal &q, float64 size, const Nodes &nodes, const Cells &cell
     const float64 stretch = square_root((wanted - half) / squared_height);
     q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
     q.side = size; // from here on, the size at the apex
-    bool blocked = false;
+    // Points keep a distance from each other in a bounded region: the front ends, even if it passes the outline where
+    // rounding has left a segment whole.
+    bool blocked = !nodes.holds(q.apex);
     if (q.by_outline)
         cells.for_near(q.apex, OUTLINE_REACH * size, size, [&](int32 node) {
             if (node < nodes.outline)

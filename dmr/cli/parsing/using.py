@@ -8,7 +8,8 @@ from typing import Any
 
 from dmr.cli.parsing.options import add_extras, add_feature_options
 from dmr.common.command_line.parser import add_command, add_json, add_threads
-from dmr.common.command_line.values import count, file_name, label, number
+from dmr.common.command_line.values import count, file_name, label, number, positive
+from dmr.distributed.output.methods import PARTITIONS
 from dmr.triangulation.options import MESHERS
 
 
@@ -23,10 +24,11 @@ def add_validate(commands: Any) -> None:
         dmr validate out.1.ele  # is it a constrained Delaunay triangulation?
         dmr validate out.1.ele --min-angle 30 --input out.ele  # is it a refinement of out.ele to 30 degrees?
         dmr validate a.1.ele --min-angle 30 --input a.poly  # is it a mesh of the domain that a.poly describes?
+        dmr validate out/ --input a.poly --workers 4  # a mesh in parts, by four processes
         """,
     )
     add = parser.add_argument
-    add("mesh", type=file_name, metavar="MESH", help="the mesh to check")
+    add("mesh", type=file_name, metavar="MESH", help="the mesh to check, or the folder of a mesh in parts")
     add("--input", type=file_name, metavar="IN", help="the mesh it was refined from, or the .poly file of its domain")
     add("-q", "--min-angle", type=number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=number, metavar="A", help="no triangle may be larger")
@@ -39,6 +41,7 @@ def add_validate(commands: Any) -> None:
         help="the list that refine --unrefined wrote: these triangles may miss a bound where the geometry confirms it",
     )
     add("--convex-hull", action="store_true", help="the domain of a .poly is the convex hull of its vertices")
+    add("--workers", type=positive, metavar="K", help="check the parts of a folder in K processes (default: 1)")
     add_threads(parser)
     add_json(parser)
     add_feature_options(parser)
@@ -104,11 +107,21 @@ def add_convert(commands: Any) -> None:
         dmr convert mesh.msh mesh.npz  # Gmsh's mesh as numpy arrays
         dmr convert country.geojson country.poly --marker road  # an outline for Triangle
         dmr convert mesh.ele mesh.inp --order 2  # second-order elements
+        dmr convert mesh.ele out/ --parts 16  # parts with ghosts, for 16 processes of a solver
+        dmr convert out/ mesh.vtkhdf  # parts as one file for ParaView
         """,
     )
     add = parser.add_argument
-    add("input", type=file_name, metavar="IN", help="a mesh or an outline, in any format that is read")
+    add("input", type=file_name, metavar="IN", help="a mesh or an outline, in any format that is read; or parts")
     add("output", type=file_name, metavar="OUT", help="the file to write; what its format does not keep is reported")
+    add("--parts", type=positive, metavar="N", help="write N parts with ghosts to the folder OUT")
+    add(
+        "--partition",
+        choices=PARTITIONS,
+        default=PARTITIONS[0],
+        help="divide along a Hilbert curve, or by METIS (default: %(default)s)",
+    )
+    add("--single-piece", action="store_true", help="write parts as a .vtkhdf of one piece without ghosts, for dolfinx")
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add_extras(parser)
     add_threads(parser)

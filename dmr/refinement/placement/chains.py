@@ -41,6 +41,18 @@ class Division:
         stays = ~np.isin(self.segment, segments)
         return Division(self.segment[stays], self.parameter[stays])
 
+    def where_coarse(self, finer: Division, segments: int) -> Division:
+        """Returns the division with that of `finer` on the segments of which it more than doubles the pieces."""
+        mine, other = (np.bincount(found.segment, minlength=segments) + 1 for found in (self, finer))
+        taken = other > 2 * mine
+        return self.without(np.flatnonzero(taken)).joined(finer.without(np.flatnonzero(~taken)))
+
+    def joined(self, other: Division) -> Division:
+        """Returns the division of both, which divide different segments."""
+        segment = np.concatenate([self.segment, other.segment])
+        order = np.argsort(segment, kind="stable")
+        return Division(segment[order], np.concatenate([self.parameter, other.parameter])[order])
+
     def pieces(self, ends: Int, first: int) -> tuple[Int, Int]:
         """Returns the pieces of segments, in order, and the segment of each.
 

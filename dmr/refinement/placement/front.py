@@ -61,6 +61,7 @@ class Front:
         n = self._outline = len(outline.points)
         self._limit = n + most
         self._low = (float(outline.points[:, 0].min()), float(outline.points[:, 1].min()))
+        self._high = (float(outline.points[:, 0].max()), float(outline.points[:, 1].max()))
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
         self._sizes.evaluate(self._points, n, self._node_sizes)
         first, across = _incident(outline.pieces, n)
@@ -161,7 +162,8 @@ class Front:
     def _nodes(self) -> Packed:
         return pack(
             "Nodes", points=self._points, sizes=self._node_sizes, outline=self._outline,
-            first_piece=self._first_piece, across=self._across,
+            first_piece=self._first_piece, across=self._across, low_x=self._low[0], low_y=self._low[1],
+            high_x=self._high[0], high_y=self._high[1],
         )  # fmt: skip
 
     @property

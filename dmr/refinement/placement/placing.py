@@ -36,7 +36,7 @@ from dmr.triangulation.native import Plane, triangulate_plane
 from dmr.triangulation.rounds import plane_by_rounds
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
-GROWTH = 0.2  # they grow by this much per unit of distance from it, if the sizes are not the same everywhere
+GROWTH = 0.2  # they grow by this much per unit of distance from it, unless the user says otherwise
 FRONT_SHARE = 0.4  # of the time of a placement (measured on one CPU thread)
 
 
@@ -80,6 +80,7 @@ def place(
     device: Device,
     *,
     keep_segments: str,
+    growth: float | None,
     most: int,
     limit: TimeLimit,
     report: Callable[[float], object] | None = None,
@@ -92,20 +93,24 @@ def place(
         sizes: the wanted edge lengths, evaluated by kernels; inf where no points are wanted.
         device: where the front runs.
         keep_segments: which segments are not divided, as in `RefineOptions`.
+        growth: of the sizes around pieces of the outline that are shorter, per unit of distance; None for the default.
         most: the most points to insert; the first ones of the front are placed.
         limit: the limit on seconds, which ends the front.
         report: called several times with the part of the work of this function that is done, up to 1.
     """
     segments = Segments.of(mesh, acute, keep_segments)
     everywhere = divide(mesh.vertices, segments, sizes)
+    near_fine = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
+    if near_fine is not sizes:  # long segments near fine ones need more pieces: the front does not cross short ones
+        sizes = near_fine
+        everywhere = everywhere.where_coarse(divide(mesh.vertices, segments, sizes), len(segments.ends))
     division = everywhere.without(np.flatnonzero(segments.kept))
     if len(division.segment) > most:
         division = Division(division.segment[:most], division.parameter[:most])
     while True:
         new = _vertices(mesh, segments, division, device)
-        outline, sizes_there = _outline(mesh, segments, division, everywhere, new, sizes, device)
-        front = Front(outline, sizes_there, device, most - len(new))
-        placed = front.run(limit, None if report is None else _front_report(mesh, sizes_there, report))
+        front = Front(_outline(mesh, segments, division, everywhere, new, device), sizes, device, most - len(new))
+        placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report))
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
         plane = _triangulated(Pslg(vertices, pieces), device)
@@ -140,36 +145,28 @@ def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device
 
 
 def _outline(
-    mesh: Mesh,
-    segments: Segments,
-    division: Division,
-    everywhere: Division,
-    new: Float,
-    sizes: SizeSource,
-    device: Device,
-) -> tuple[Outline, SizeSource]:
-    """Returns the outline for the front, and the sizes, which are smaller beside a finer outline.
-
-    Kept segments are divided there, too, so that the front advances from them as from others.
-    """
+    mesh: Mesh, segments: Segments, division: Division, everywhere: Division, new: Float, device: Device
+) -> Outline:
+    """Returns the outline for the front. Kept segments are divided there, too, so that the front advances from them."""
     if segments.kept.any():
-        kept = everywhere.without(np.flatnonzero(~segments.kept))
-        both = np.concatenate([division.segment, kept.segment])
-        order = np.argsort(both, kind="stable")
-        division = Division(both[order], np.concatenate([division.parameter, kept.parameter])[order])
+        division = division.joined(everywhere.without(np.flatnonzero(~segments.kept)))
         new = _vertices(mesh, segments, division, device)
     points = np.concatenate([mesh.vertices, new])
     pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
     fronts = np.concatenate([pieces, pieces[segments.right[origin]][:, ::-1]])
-    return Outline(points, pieces, fronts), _beside_fine_pieces(points, pieces, sizes)
+    return Outline(points, pieces, fronts)
 
 
-def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSource:
+def _beside_fine_pieces(
+    mesh: Mesh, segments: Segments, division: Division, sizes: SizeSource, growth: float | None, device: Device
+) -> SizeSource:
     """Returns the sizes, lowered around pieces of the outline that are shorter.
 
-    Sizes that depend on the place say what is wanted in the interior, and are lowered near short pieces only. One size
-    for all places does not: there, lengths of pieces are interpolated between the parts of the outline.
+    They grow with the distance from these. One size for all places says nothing about the interior in particular:
+    there, unless `growth` is given, they are no larger than lengths of pieces that are interpolated across the domain.
     """
+    points = np.concatenate([mesh.vertices, _vertices(mesh, segments, division, device)])
+    pieces, _ = division.pieces(segments.ends, len(mesh.vertices))
     length = lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
     joined = np.unique(pieces)
     wanted = np.full(len(points), np.inf)
@@ -178,17 +175,16 @@ def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSo
     fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
         return sizes
-    lower: SizeSource
-    if sizes.number is None:
-        start, end = (points[pieces[fine, k]] for k in range(2))
-        lower = SegmentSizes(start, end, length[fine], GROWTH)
-    else:
+    start, end = (points[pieces[fine, k]] for k in range(2))
+    beside = SegmentSizes(start, end, length[fine], GROWTH if growth is None else growth)
+    across = None
+    if sizes.number is not None and growth is None:
         plane = triangulate_plane(Pslg(points, pieces))
         places = np.concatenate([points, plane.new_vertices])
         shortest = np.full(len(places), sizes.number)
         np.minimum.at(shortest, pieces[fine], length[fine, None])
-        lower = SizeField(Mesh(places, plane.triangles), shortest, on="vertices")
-    lowered = smallest(sizes, lower)
+        across = SizeField(Mesh(places, plane.triangles), shortest, on="vertices")
+    lowered = smallest(sizes, beside, across)
     assert lowered is not None
     return lowered
 

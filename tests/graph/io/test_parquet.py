@@ -31,7 +31,7 @@ def edges_of(graph):
     return [(names[a], names[b], w) for a, b, w in ends]
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_graphs_are_read_back_unchanged(tmp_path, data):
     nodes = data.draw(st.integers(0, 9))
