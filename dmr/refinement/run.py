@@ -105,16 +105,16 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
         mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs)
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
-    work = _work(mesh, state, settings, statistics, clock, epochs)
+    work = work_of(mesh, state, settings, statistics, clock, epochs)
     if settings.size is None:  # with sizes, the smoothing has made it Delaunay
         with clock.phase("flip"):
-            _make_delaunay(work, strict=options.strict)
+            flip_to_delaunay(work, strict=options.strict)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
     if begin is not None:
         begin(len(mesh.triangles), estimated_triangles(mesh, options, settings.bounds))
-    ending = _run_stages(work, settings)
+    ending = run_stages(work, settings)
     # A triangle processed on the host must first be copied there.
     statistics.host_processed = device.moved[TRIANGLE] - records_moved
     if ending in (Ending.STOPPED, Ending.TIME) and not is_round_left(work):
@@ -189,7 +189,7 @@ def _warnings(options: RefineOptions) -> Iterator[str]:
         )
 
 
-def _work(
+def work_of(
     mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock, epochs: Epochs
 ) -> Work:
     """Collects the data and settings of the rounds of the last stage."""
@@ -225,7 +225,7 @@ def _work(
     )
 
 
-def _make_delaunay(work: Work, *, strict: bool) -> None:
+def flip_to_delaunay(work: Work, *, strict: bool) -> None:
     """Flips edges until the mesh is constrained Delaunay; if `strict`, refuses a mesh that is not."""
     if strict:
         refuse_unless_delaunay(work.state, work.epochs)
@@ -234,7 +234,8 @@ def _make_delaunay(work: Work, *, strict: bool) -> None:
         work.statistics.warn(f"the mesh was not Delaunay: {flips} edges were flipped first")
 
 
-def _run_stages(work: Work, settings: RunSettings) -> Ending:
+def run_stages(work: Work, settings: RunSettings) -> Ending:
+    """Runs the rounds of all stages; returns why they ended."""
     options = settings.options
     needs_host = options.needs_host(profile=settings.profile)
     stages = Stages(
