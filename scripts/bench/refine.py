@@ -55,8 +55,6 @@ from scripts.lib.measuring import (
 
 LARGEST_SIZE = 1.05  # largest accepted size of a result over Triangle's
 REPRODUCIBLE = [name for name, each in strategy_tables.MARKINGS.items() if not each.races]
-    name for name, marking in strategy_tables.MARKINGS.items() if not marking.races
-]  # the same bits everywhere
 
 
 @dataclass(kw_only=True)
