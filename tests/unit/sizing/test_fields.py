@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
+from dmr import domains
 from dmr.cli.shared.sizes import read_size_field
 from dmr.errors import FileError, OptionError
 from dmr.memory import open_device
 from dmr.mesh.location.background import DeviceBackground, Places
 from dmr.sizing.functions import evaluate
 from dmr.sizing.size_field import SizeField
+from tests.support.digests import mesh_digest
 from tests.support.meshes import qhull_mesh
 
 scipy_spatial = pytest.importorskip("scipy.spatial")
@@ -51,17 +53,17 @@ def located(mesh: dmr.Mesh, points: np.ndarray) -> Places:
 
 @pytest.mark.parametrize("kind", ["random", "graded", "clustered", "offset"])
 def test_interpolation_agrees_with_scipy(kind):
-    points = dmr.generate("random" if kind == "offset" else kind, 3000, 4).vertices.copy()
+    points = dmr.generate("random" if kind == "offset" else kind, 1000, 4).vertices.copy()
     if kind == "offset":
         points = points * 1e-3 + (1e6, -1e6)
     mesh, found = delaunay(points)
     rng = np.random.default_rng(1)
     sizes = rng.uniform(0.1, 5, len(points))
     low, high = points.min(axis=0), points.max(axis=0)
-    places = low + rng.random((20_000, 2)) * (high - low)
+    places = low + rng.random((5000, 2)) * (high - low)
     expected = scipy_interpolate.LinearNDInterpolator(found, sizes)(places)
     inside = ~np.isnan(expected)
-    assert inside.sum() > 10_000
+    assert inside.sum() > 2500
     got = SizeField(mesh, sizes)(places)
     # In slivers of the hull the weights depend on the last digits of the coordinates.
     close = np.isclose(got[inside], expected[inside], rtol=1e-9 if kind != "offset" else 1e-4)
@@ -481,3 +483,21 @@ def test_invalid_sizes_are_refused_before_the_work(size, monkeypatch):
     monkeypatch.setattr("dmr.refinement.pipeline.choose_device", lambda *_: pytest.fail("a device was opened"))
     with pytest.raises(OptionError, match="max_edge must be a"):
         dmr.refine(two_triangles(), max_edge=size)
+
+
+@pytest.mark.parametrize("size", [0.1, 0.07, 1 / 3])
+def test_a_field_of_equal_sizes_gives_exactly_that_size(size):
+    """So a mesh by the field is the mesh by the number."""
+    square = domains.rectangle(1, 1)
+    background = dmr.refine(square, max_area=0.02, device="cpu").mesh
+    places = np.random.default_rng(3).uniform(-0.5, 1.5, (10_000, 2))
+    fields = (
+        SizeField(background, np.full(len(background.vertices), size)),
+        SizeField(background, np.full(len(background.triangles), size)),
+        SizeField.from_grid([0, 0.3, 1], [0, 0.7, 1], np.full((3, 3), size)),
+        dmr.sizing.sampled(lambda points: np.full(len(points), size), background),
+    )
+    expected = mesh_digest(dmr.refine(square, size=size, device="cpu").mesh)
+    for field in fields:
+        assert (field(places) == size).all()
+        assert mesh_digest(dmr.refine(square, size=field, device="cpu").mesh) == expected
