@@ -21,7 +21,6 @@ from dmr.triangulation.native import CROSSING, Plane, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
-FEWEST_THREADS, FEWEST_POINTS = 4, 2**16  # of a CPU, from which on rounds are faster than the serial code
 
 
 def triangulate_noting(
@@ -36,7 +35,7 @@ def triangulate_noting(
     """Triangulates the domain of a graph; arguments, result and errors are those of `dmr.triangulate`.
 
     Args:
-        device: without one, the method "auto" is "serial".
+        device: without one, one CPU thread triangulates.
 
     Returns:
         The mesh, and the warnings, one sentence each.
@@ -57,14 +56,15 @@ def triangulate_noting(
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
     plane = None
-    if device is not None and (method == "rounds" or (method == "auto" and faster_by_rounds(pslg, device))):
+    if device is not None and (method == "rounds" or (method == "auto" and device.threads == 0)):
         from dmr.triangulation.rounds import plane_by_rounds
 
         plane = plane_by_rounds(pslg, device, convex_hull=convex_hull)
         if plane is None and method == "rounds":
-            notes.append("segments overlap or cross: one CPU thread resolves this, and triangulates the graph")
+            notes.append("segments overlap or cross: one CPU thread resolves this, not rounds of kernels")
     if plane is None:
-        plane = triangulate_plane(pslg, convex_hull=convex_hull)
+        threads = 1 if device is None or method == "serial" else max(device.threads, 1)
+        plane = triangulate_plane(pslg, convex_hull=convex_hull, threads=threads)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
@@ -75,11 +75,6 @@ def triangulate_noting(
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
     return _mesh(pslg, plane, domain, convex_hull), notes
-
-
-def faster_by_rounds(pslg: Pslg, device: Device) -> bool:
-    """Whether rounds of kernels on a device triangulate a graph faster than the serial code on one CPU thread."""
-    return device.threads == 0 or (device.threads >= FEWEST_THREADS and len(pslg.vertices) >= FEWEST_POINTS)
 
 
 def _check_points(kind: str, points: Float) -> None:
