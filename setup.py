@@ -41,10 +41,11 @@ def digest(folder: Path) -> str:
 
 
 def gpu_builder() -> Any:
-    """The module dmr/memory/cuda/ahead.py, loaded without importing dmr, whose requirements may not be installed."""
+    """The module dmr/memory/cuda/ahead.py, loaded by its path: dmr.memory imports numpy, which may not be installed."""
     package = ModuleType("dmr_gpu_build")
     package.__path__ = [str(ROOT / "dmr" / "memory" / "cuda")]
     sys.modules[package.__name__] = package
+    sys.path.insert(0, str(ROOT))  # for dmr.common, which needs nothing but the standard library
     return importlib.import_module("dmr_gpu_build.ahead")
 
 

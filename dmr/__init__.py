@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from dmr.domains.generation import generate
     from dmr.errors import DmrError
     from dmr.io import read, write
-    from dmr.location import Locator, interpolate, locate
+    from dmr.mesh.location import Locator, interpolate, locate
     from dmr.mesh.quadratic import SecondOrder, second_order
     from dmr.mesh.statistics import measure
     from dmr.mesh.types import Mesh, Pslg
-    from dmr.mesh.viewing.viewer import view
     from dmr.mesh.voronoi_dual import Voronoi, voronoi
     from dmr.meshing.plain import triangulate
     from dmr.meshing.point_sets import Delaunay, delaunay
@@ -34,12 +33,13 @@ if TYPE_CHECKING:
     from dmr.refinement.results import Refinement
     from dmr.sizing.size_field import SizeField
     from dmr.validation.checker import Report, validate
+    from dmr.viewing.viewer import view
 
 # The module of each public name. They are imported on first use, so that `import dmr` is fast.
 _HOMES = {
     "Delaunay": "dmr.meshing.point_sets",
     "DmrError": "dmr.errors",
-    "Locator": "dmr.location",
+    "Locator": "dmr.mesh.location",
     "Mesh": "dmr.mesh.types",
     "Optimization": "dmr.refinement.optimization.results",
     "Pslg": "dmr.mesh.types",
@@ -52,8 +52,8 @@ _HOMES = {
     "adapt": "dmr.refinement.adaptation",
     "delaunay": "dmr.meshing.point_sets",
     "generate": "dmr.domains.generation",
-    "interpolate": "dmr.location",
-    "locate": "dmr.location",
+    "interpolate": "dmr.mesh.location",
+    "locate": "dmr.mesh.location",
     "measure": "dmr.mesh.statistics",
     "optimize": "dmr.refinement.optimization.pipeline",
     "outline": "dmr.refinement.adaptation",
@@ -62,7 +62,7 @@ _HOMES = {
     "triangulate": "dmr.meshing.plain",
     "second_order": "dmr.mesh.quadratic",
     "validate": "dmr.validation",
-    "view": "dmr.mesh.viewing",
+    "view": "dmr.viewing",
     "voronoi": "dmr.mesh.voronoi_dual",
     "write": "dmr.io",
 }

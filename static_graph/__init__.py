@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from static_graph.graph.degrees import automatic_mda, degree_distribution, degree_histogram, degree_statistics
     from static_graph.graph.device_graph import DeviceGraph
     from static_graph.graph.generation import generate_random, generate_rmat, with_random_weights
-    from static_graph.io import read, write
+    from static_graph.io import read, write, write_partitioned
     from static_graph.link_analysis.ranking import pagerank
     from static_graph.link_analysis.results import PageRank
     from static_graph.link_analysis.transition import transition_matrix
@@ -80,6 +80,7 @@ _HOMES = {
     "upload": "static_graph.traversal",
     "with_random_weights": "static_graph.graph.generation",
     "write": "static_graph.io",
+    "write_partitioned": "static_graph.io",
 }
 
 # Without logging set up by the program, the package logs nothing; the program's own handlers get everything.
@@ -122,6 +123,7 @@ __all__ = [
     "upload",
     "with_random_weights",
     "write",
+    "write_partitioned",
 ]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from dmr.memory import Device, available_threads, open_device
 from tests.support.devices import gpu_absence
@@ -17,6 +18,9 @@ from tests.support.paths import ROOT
 
 MOST_WORKERS = 8
 UNLESS_NAMED = ("gpu", "large")  # markers whose tests run only where the expression of -m names them
+
+settings.register_profile("tests", deadline=None)  # other processes may hold up any example
+settings.load_profile("tests")
 
 
 def pytest_configure() -> None:

@@ -25,6 +25,16 @@ KERNEL_STRUCT(Mesh) {
     const float64 *area_bounds; // per input triangle, or null
     float64 *attributes;        // of vertices, row by row, or null
     int64 width;                // number of their columns
+    const Point *beyond_cuts;   // per cut edge: the far corner of the frozen triangle beyond it
+    int64 first_cut;            // number of the first cut edge among the subsegments
+    int64 cuts;                 // number of cut edges
+
+    // Whether a link leads across a cut edge: the triangle beyond it is frozen, and in no cavity of this tile
+    // (docs/internals/tiles.md). It has a number among the subsegments, so that every walk stops there, but is none.
+    METHOD bool is_cut(int32 subsegment) const { return uint64(subsegment - first_cut) < uint64(cuts); }
+
+    // Whether a link leads to a subsegment.
+    METHOD bool is_subsegment(int32 link) const { return link < 0 && !is_cut(~link); }
 
     METHOD Corners corners() const { return {vertex_origin, input_segments, anchor, any_acute != 0}; }
 };

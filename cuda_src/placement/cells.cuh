@@ -1,11 +1,14 @@
 // Points by the cell of a grid that holds them. The grid has a level for each power of 2: a point whose size is h lies
-// in a square cell of a side in (h/2, h]. Cells are found by a hash table with linear probing.
+// in a square cell of a side in (h, 2h]. Cells are found by a hash table with linear probing.
 #pragma once
 
 #include "geometry/points.cuh"
 #include "primitives/hash.cuh"
 
 constexpr int32 NO_POINT = -1;
+constexpr int64 NO_SLOT = -1;
+constexpr int SLOTS_PER_POINT = 4; // at least: chains of occupied slots stay short
+constexpr int FEWEST_SLOTS = 1024;
 constexpr int CELL_BITS = 26;  // of a column or row; cells beyond share the last one
 constexpr int LEVELS = 2048;   // exponents of a double
 constexpr int FANOUT_BITS = 2; // blocks of 4 by 4 cells lie side by side in the table
@@ -37,12 +40,28 @@ KERNEL_STRUCT(Cells) {
 
     METHOD int64 cell(float64 distance, int level) const {
         const float64 last = float64((int64(1) << CELL_BITS) - 1);
-        const float64 place = distance * float64_of(int64(2046 - level) << 52);
+        const float64 place = distance * float64_of(int64(2045 - level) << 52);
         return place > 0.0 ? int64(place < last ? place : last) : 0;
     }
 
-    // Adds a point. Threads may add points at the same time: the order within a cell then varies.
-    METHOD void add(int32 point, Point p, float64 size) const {
+    // The same table with a part of its slots, enough for a number of points; all slots are free.
+    METHOD Cells with_slots_for(Index points) const {
+        Cells part = *this;
+        part.mask = FEWEST_SLOTS - 1;
+        while (part.mask + 1 < SLOTS_PER_POINT * points)
+            part.mask = 2 * part.mask + 1;
+        return part;
+    }
+
+    // Frees the slot of a cell, with all of its points.
+    METHOD void empty_slot(int64 slot) const {
+        racing_store(&keys[slot], uint64(0));
+        racing_store(&heads[slot], NO_POINT);
+    }
+
+    // Adds a point, and returns the slot of its cell. Threads may add points at the same time: the order within a cell
+    // then varies.
+    METHOD int64 add(int32 point, Point p, float64 size) const {
         const int level = level_of(size);
         const uint64 wanted = key(level, cell(p.x - low_x, level), cell(p.y - low_y, level));
         racing_store(&used[level], uint8(1));
@@ -58,7 +77,7 @@ KERNEL_STRUCT(Cells) {
             next[point] = head;
             const int32 found = compare_and_swap(&heads[slot], head, point);
             if (found == head)
-                break;
+                return slot;
             head = found;
         }
     }

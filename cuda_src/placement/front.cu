@@ -4,6 +4,7 @@
 //
 // A round settles proposals against the points that there are, and chooses among those that remain: a proposal is
 // accepted if no conflicting one has a higher priority. Accepted points propose apexes together with their neighbours.
+// The device repeats rounds by itself: their numbers are in its memory (FrontEntry).
 #include "geometry/predicates.cuh"
 #include "placement/cells.cuh"
 
@@ -23,6 +24,12 @@ KERNEL_STRUCT(Nodes) {
     int64 outline;            // the first nodes are those of the outline
     const int32 *first_piece; // per node of the outline: where its entries in `across` begin
     const int32 *across;      // the other ends of the pieces at a node
+    float64 low_x;            // bounding box of the outline
+    float64 low_y;
+    float64 high_x;
+    float64 high_y;
+
+    METHOD bool holds(Point p) const { return p.x >= low_x && p.x <= high_x && p.y >= low_y && p.y <= high_y; }
 };
 
 struct alignas(16) Proposal {
@@ -42,12 +49,44 @@ INLINE Proposal proposal_on(Point a, Point b, float64 size) {
     return {{middle.x - height * (b.y - a.y), middle.y + height * (b.x - a.x)}, middle, middle, side, true, 0};
 }
 
+// The lists of a round.
+KERNEL_STRUCT(Proposals) {
+    Proposal *lists; // of this round and of the next one, `most` entries each: they change places
+    Proposal *made;  // by new node: up to MOST_PROPOSALS
+    int32 *counts;   // by new node: how many it has made
+    Point *apexes;   // of the fresh proposals
+    float64 *sizes;  // at these
+    int64 *slots;    // by proposal: where it lies among the rivals, or NO_SLOT if it is dropped
+    int32 *fates;    // by proposal
+    int32 *sums;     // by piece of a list
+    int64 most;
+
+    METHOD Proposal *list(Index round) const { return lists + (round % 2 ? most : 0); }
+};
+
+// The numbers of a front: kernels of the next round read them.
+enum FrontEntry : int32 {
+    PENDING_PROPOSALS, // of the next round: first those that have waited
+    WAITING_PROPOSALS,
+    FRONT_NODES,
+    ACCEPTED_NODES, // of the last round
+    FRESH_PROPOSALS,
+    FRONT_ROUND,      // the number of the next round
+    LAST_FRONT_ROUND, // before which the device stops
+    FRONT_HALT,       // 1: the host is needed, or all is done
+    FRONT_ENTRIES
+};
+
+// What becomes of a proposal; the others are dropped.
+enum ProposalFate : int32 { ACCEPTED, WAITS, PROPOSAL_FATES };
+
 // One proposal per directed piece of the outline with the domain on its left.
-KERNEL(propose_at_pieces, const int32 *pieces, Nodes nodes, Proposal *proposals, Point *apexes) {
+KERNEL(propose_at_pieces, const int32 *pieces, Nodes nodes, Proposals proposals) {
     for (const Index i : launch) {
         const int32 a = pieces[2 * i], b = pieces[2 * i + 1];
-        proposals[i] = proposal_on(nodes.points[a], nodes.points[b], 0.5 * (nodes.sizes[a] + nodes.sizes[b]));
-        apexes[i] = proposals[i].apex;
+        const Proposal made = proposal_on(nodes.points[a], nodes.points[b], 0.5 * (nodes.sizes[a] + nodes.sizes[b]));
+        proposals.list(0)[i] = made;
+        proposals.apexes[i] = made.apex;
     }
 }
 
@@ -75,51 +114,71 @@ struct Neighbourhood {
     }
 };
 
-// Proposals of the new nodes from `first` on, with older nodes and with new ones of smaller numbers: at most
-// MOST_PROPOSALS each, of which made[i] are written.
-KERNEL(propose_at_nodes, int64 first, Nodes nodes, Cells cells, Proposal *proposals, int32 *made) {
-    for (const Index i : launch) {
-        const int32 node = int32(first + i);
-        const Point p = nodes.points[node];
-        const float64 size = nodes.sizes[node], reach = AROUND * size;
-        Neighbourhood near;
-        bool crowded = false;
-        cells.for_near(p, reach, size, [&](int32 other) {
-            if (squared_length(nodes.points[other], p) >= reach * reach)
-                return true;
-            crowded = near.count == MOST_NEAR;
-            if (!crowded)
-                near.insert(other, nodes.points[other]);
-            return !crowded;
-        });
-        const bool by_outline = near.count > 0 && near.nodes[0] < nodes.outline;
-        int count = 0;
-        for (int k = 0; k < near.count && !crowded; ++k) {
-            const int32 other = near.nodes[k];
-            if (other >= node || squared_length(near.points[k], p) > LONGEST * LONGEST * (size * size))
-                continue;
-            const float64 wanted = 0.5 * (size + nodes.sizes[other]);
-            for (int turn = 0; turn < 2; ++turn) {
-                const Point a = turn ? near.points[k] : p, b = turn ? p : near.points[k];
-                Proposal here = proposal_on(a, b, wanted);
-                here.origin = p;
-                here.by_outline = by_outline;
-                // Slightly less than the spacing: the size at the apex is not known yet.
-                if (count < MOST_PROPOSALS && near.keeps_distance(here.apex, 0.9 * SPACING * here.side))
-                    proposals[MOST_PROPOSALS * i + count++] = here;
-            }
+// Proposals of a node with nodes of smaller numbers, at most MOST_PROPOSALS; returns how many.
+INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, Proposal *proposals) {
+    const Point p = nodes.points[node];
+    const float64 size = nodes.sizes[node], reach = AROUND * size;
+    Neighbourhood near;
+    bool crowded = false;
+    cells.for_near(p, reach, size, [&](int32 other) {
+        if (squared_length(nodes.points[other], p) >= reach * reach)
+            return true;
+        crowded = near.count == MOST_NEAR;
+        if (!crowded)
+            near.insert(other, nodes.points[other]);
+        return !crowded;
+    });
+    const bool by_outline = near.count > 0 && near.nodes[0] < nodes.outline;
+    int count = 0;
+    for (int k = 0; k < near.count && !crowded; ++k) {
+        const int32 other = near.nodes[k];
+        if (other >= node || squared_length(near.points[k], p) > LONGEST * LONGEST * (size * size))
+            continue;
+        const float64 wanted = 0.5 * (size + nodes.sizes[other]);
+        for (int turn = 0; turn < 2; ++turn) {
+            const Point a = turn ? near.points[k] : p, b = turn ? p : near.points[k];
+            Proposal here = proposal_on(a, b, wanted);
+            here.origin = p;
+            here.by_outline = by_outline;
+            // Slightly less than the spacing: the size at the apex is not known yet.
+            if (count < MOST_PROPOSALS && near.keeps_distance(here.apex, 0.9 * SPACING * here.side))
+                proposals[count++] = here;
         }
-        made[i] = count;
+    }
+    return count;
+}
+
+// The proposals of the nodes from `first` on.
+TEAM_KERNEL(propose_at_nodes, Nodes nodes, Cells cells, Proposals proposals, Count first, Count count) {
+    for (const Team team : launch.teams()) {
+        const Sums<1> found = team.sum(piece_of(team.number, count), [&](Index i) {
+            proposals.counts[i] = propose_at(int32(first + i), nodes, cells, proposals.made + MOST_PROPOSALS * i);
+            return Sums<1>{{proposals.counts[i]}};
+        });
+        store_sums(team, found, proposals.sums);
     }
 }
 
-// Makes one list of the proposals of all nodes; offsets are the prefix sums of `made`.
-KERNEL(pack_proposals, const Proposal *made, const int32 *offsets, Proposal *proposals, Point *apexes) {
-    for (const Index i : launch)
-        for (int32 k = 0; k < offsets[i + 1] - offsets[i]; ++k) {
-            proposals[offsets[i] + k] = made[MOST_PROPOSALS * i + k];
-            apexes[offsets[i] + k] = made[MOST_PROPOSALS * i + k].apex;
-        }
+// Appends the proposals of `count` nodes to those that wait for the next round.
+TEAM_KERNEL(pack_proposals, Proposals proposals, Count count, Count round, int32 *progress) {
+    Proposal *const next = proposals.list(round + 1) + progress[WAITING_PROPOSALS];
+    for (const Team team : launch.teams()) {
+        const Piece piece = piece_of(team.number, count);
+        if (piece.empty())
+            continue;
+        const Sums<1> before = sum_of_pieces<1>(team, proposals.sums, 0, team.number);
+        const Sums<1> end = team.in_order(
+            piece, before, [&](Index i) { return Sums<1>{{proposals.counts[i]}}; },
+            [&](Index i, const Sums<1> &place) {
+                for (int32 k = 0; k < proposals.counts[i]; ++k) {
+                    const Proposal made = proposals.made[MOST_PROPOSALS * i + k];
+                    next[place.of[0] + k] = made;
+                    proposals.apexes[place.of[0] + k] = made.apex;
+                }
+            });
+        if (team.leads() && piece.end == count)
+            progress[FRESH_PROPOSALS] = end.of[0];
+    }
 }
 
 INLINE float64 cross(Point o, Point a, Point b) { return (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x); }
@@ -136,100 +195,140 @@ INLINE bool is_blocked(const Proposal &q, Point u, Point w, float64 clearance) {
            (cross(q.origin, q.apex, u) > 0.0) != (cross(q.origin, q.apex, w) > 0.0);
 }
 
-// Fits new proposals to the sizes at their apexes. flags[i] = 1 if nothing blocks proposal i, and sizes are finite
-// there.
-KERNEL(settle_proposals, Proposal *proposals, const float64 *sizes, Nodes nodes, Cells cells, int32 *flags) {
-    for (const Index i : launch) {
-        Proposal q = proposals[i];
-        const float64 size = sizes[i];
-        flags[i] = 0;
-        if (!(size < INFINITE))
-            continue;
-        const float64 squared_height = squared_length(q.middle, q.apex), half = q.side * q.side - squared_height;
-        const float64 fitted = 0.5 * (q.side + size),
-                      wanted = fitted * fitted > 1.44 * half ? fitted * fitted : 1.44 * half;
-        const float64 stretch = square_root((wanted - half) / squared_height);
-        q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
-        bool blocked = false;
-        if (q.by_outline)
-            cells.for_near(q.apex, OUTLINE_REACH * size, size, [&](int32 node) {
-                if (node < nodes.outline)
-                    for (int32 k = nodes.first_piece[node]; k < nodes.first_piece[node + 1] && !blocked; ++k)
-                        blocked = is_blocked(q, nodes.points[node], nodes.points[nodes.across[k]], CLEARANCE * size);
-                return !blocked;
-            });
-        q.side = size; // from here on, the size at the apex
-        proposals[i] = q;
-        flags[i] = !blocked;
-    }
-}
-
-// flags[i] = 1 if proposal i keeps its distance from all nodes; then counts those that would be its neighbours.
-KERNEL(check_spacing, Proposal *proposals, Nodes nodes, Cells cells, int32 *flags) {
-    for (const Index i : launch) {
-        const Proposal q = proposals[i];
-        const float64 distance = SPACING * q.side, reach = NEIGHBOUR * q.side;
-        bool free = true;
-        int32 support = 0;
-        cells.for_near(q.apex, reach, q.side, [&](int32 other) {
-            const float64 squared = squared_length(nodes.points[other], q.apex);
-            free = squared >= distance * distance;
-            support += squared < reach * reach;
-            return free;
+// Fits a new proposal to the size at its apex; returns whether that is finite, and nothing blocks the proposal.
+INLINE bool fit(Proposal &q, float64 size, const Nodes &nodes, const Cells &cells) {
+    if (!(size < INFINITE))
+        return false;
+    const float64 squared_height = squared_length(q.middle, q.apex), half = q.side * q.side - squared_height;
+    const float64 fitted = 0.5 * (q.side + size),
+                  wanted = fitted * fitted > 1.44 * half ? fitted * fitted : 1.44 * half;
+    const float64 stretch = square_root((wanted - half) / squared_height);
+    q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
+    q.side = size; // from here on, the size at the apex
+    // Points keep a distance from each other in a bounded region: the front ends, even if it passes the outline where
+    // rounding has left a segment whole.
+    bool blocked = !nodes.holds(q.apex);
+    if (q.by_outline)
+        cells.for_near(q.apex, OUTLINE_REACH * size, size, [&](int32 node) {
+            if (node < nodes.outline)
+                for (int32 k = nodes.first_piece[node]; k < nodes.first_piece[node + 1] && !blocked; ++k)
+                    blocked = is_blocked(q, nodes.points[node], nodes.points[nodes.across[k]], CLEARANCE * size);
+            return !blocked;
         });
-        proposals[i].support = support;
-        flags[i] = free;
-    }
+    return !blocked;
 }
 
-// kept[offsets[i]] = proposals[i] where flags[i] == wanted; the offsets are the prefix sums of the flags.
-KERNEL(keep_proposals, const Proposal *proposals, const int32 *flags, const int32 *offsets, int32 wanted, int64 first,
-       Proposal *kept) {
-    for (const Index i : launch)
-        if (flags[i] == wanted)
-            kept[first + (wanted ? Index(offsets[i]) : i - offsets[i])] = proposals[i];
+// Whether a proposal keeps its distance from all nodes; counts those that would be its neighbours.
+INLINE bool keeps_spacing(Proposal &q, const Nodes &nodes, const Cells &cells) {
+    const float64 distance = SPACING * q.side, reach = NEIGHBOUR * q.side;
+    bool free = true;
+    q.support = 0;
+    cells.for_near(q.apex, reach, q.side, [&](int32 other) {
+        const float64 squared = squared_length(nodes.points[other], q.apex);
+        free = squared >= distance * distance;
+        q.support += squared < reach * reach;
+        return free;
+    });
+    return free;
 }
 
-// Adds proposals to cells of their own.
-KERNEL(add_proposals, const Proposal *proposals, Point *apexes, Cells cells) {
+// Adds the proposals that are possible to the rivals. Those that have not waited are new.
+KERNEL(settle_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals proposals, Count waiting, Count round,
+       Count count) {
+    Proposal *const list = proposals.list(round);
+    const Cells table = rivals.with_slots_for(count);
     for (const Index i : launch) {
-        apexes[i] = proposals[i].apex;
-        cells.add(int32(i), proposals[i].apex, proposals[i].side);
+        Proposal q = list[i];
+        const bool possible =
+            (i < waiting || fit(q, proposals.sizes[i - waiting], nodes, cells)) && keeps_spacing(q, nodes, cells);
+        list[i] = q;
+        proposals.slots[i] = possible ? table.add(int32(i), q.apex, q.side) : NO_SLOT;
     }
 }
 
 // Of two proposals, the one with more neighbours has priority; then the one with the larger hash of its place.
 INLINE uint64 priority_of(const Proposal &q, Index i) { return uint64(q.support) << 32 | hash32(uint32(i)); }
 
-// flags[i] = 1 if no conflicting proposal has a higher priority.
-KERNEL(choose_proposals, const Proposal *proposals, Cells cells, int32 *flags) {
-    for (const Index i : launch) {
-        const Proposal mine = proposals[i];
-        const uint64 priority = priority_of(mine, i);
-        bool best = true;
-        cells.for_near(mine.apex, SPACING * mine.side, mine.side, [&](int32 other) {
-            const Proposal &theirs = proposals[other];
-            const float64 distance = SPACING * (mine.side < theirs.side ? mine.side : theirs.side);
-            best =
-                squared_length(theirs.apex, mine.apex) >= distance * distance || priority_of(theirs, other) <= priority;
-            return best;
+// Whether no conflicting proposal has a higher priority.
+INLINE bool beats_rivals(const Proposal *list, Index i, const Cells &rivals) {
+    const Proposal mine = list[i];
+    const uint64 priority = priority_of(mine, i);
+    bool best = true;
+    rivals.for_near(mine.apex, SPACING * mine.side, mine.side, [&](int32 other) {
+        const Proposal &theirs = list[other];
+        const float64 distance = SPACING * (mine.side < theirs.side ? mine.side : theirs.side);
+        best = squared_length(theirs.apex, mine.apex) >= distance * distance || priority_of(theirs, other) <= priority;
+        return best;
+    });
+    return best;
+}
+
+INLINE Sums<PROPOSAL_FATES> sums_of(int32 fate) { return {{fate == ACCEPTED, fate == WAITS}}; }
+
+TEAM_KERNEL(choose_proposals, Cells rivals, Proposals proposals, Count round, Count count) {
+    const Proposal *const list = proposals.list(round);
+    const Cells table = rivals.with_slots_for(count);
+    for (const Team team : launch.teams()) {
+        const Sums<PROPOSAL_FATES> found = team.sum(piece_of(team.number, count), [&](Index i) {
+            int32 fate = PROPOSAL_FATES;
+            if (proposals.slots[i] != NO_SLOT)
+                fate = beats_rivals(list, i, table) ? ACCEPTED : WAITS;
+            proposals.fates[i] = fate;
+            return sums_of(fate);
         });
-        flags[i] = best;
+        store_sums(team, found, proposals.sums);
     }
 }
 
-// Makes nodes of accepted proposals: the first `most` of them, from number `first` on.
-KERNEL(accept_proposals, const Proposal *proposals, const int32 *flags, const int32 *offsets, int64 first, int64 most,
-       Nodes nodes) {
-    for (const Index i : launch)
-        if (flags[i] && offsets[i] < most) {
-            nodes.points[first + offsets[i]] = proposals[i].apex;
-            nodes.sizes[first + offsets[i]] = proposals[i].side;
+// Makes nodes of the accepted proposals, up to a limit on their number, and lists those that wait. Empties the rivals.
+TEAM_KERNEL(accept_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals proposals, Count first, int64 limit,
+            Count round, Count count, int32 *progress) {
+    const Proposal *const list = proposals.list(round);
+    Proposal *const next = proposals.list(round + 1);
+    const Index left = limit - first;
+    for (const Team team : launch.teams()) {
+        const Piece piece = piece_of(team.number, count);
+        if (piece.empty())
+            continue;
+        const Sums<PROPOSAL_FATES> before = sum_of_pieces<PROPOSAL_FATES>(team, proposals.sums, 0, team.number);
+        const Sums<PROPOSAL_FATES> end = team.in_order(
+            piece, before, [&](Index i) { return sums_of(proposals.fates[i]); },
+            [&](Index i, const Sums<PROPOSAL_FATES> &place) {
+                if (proposals.slots[i] != NO_SLOT)
+                    rivals.empty_slot(proposals.slots[i]);
+                if (proposals.fates[i] == ACCEPTED && place.of[ACCEPTED] < left) {
+                    const Index node = first + place.of[ACCEPTED];
+                    nodes.points[node] = list[i].apex;
+                    nodes.sizes[node] = list[i].side;
+                    cells.add(int32(node), list[i].apex, list[i].side);
+                }
+                if (proposals.fates[i] == WAITS)
+                    next[place.of[WAITS]] = list[i];
+            });
+        if (team.leads() && piece.end == count) {
+            progress[ACCEPTED_NODES] = int32(end.of[ACCEPTED] < left ? end.of[ACCEPTED] : left);
+            progress[WAITING_PROPOSALS] = end.of[WAITS];
+            progress[FRESH_PROPOSALS] = 0; // if nothing is accepted
         }
+    }
 }
 
-// Adds the nodes from `first` on to the cells.
-KERNEL(add_nodes, int64 first, Nodes nodes, Cells cells) {
+// Plans the next round. Stops at the end, at the limit, after the rounds that the host has asked for, and if the next
+// round could exceed the capacity of the nodes (`capacity`) or of the lists.
+KERNEL(plan_front, int64 limit, int64 capacity, Proposals proposals, int32 *progress) {
+    for ([[maybe_unused]] const Index once : launch) {
+        const Index pending = Index(progress[WAITING_PROPOSALS]) + progress[FRESH_PROPOSALS];
+        const Index nodes = Index(progress[FRONT_NODES]) + progress[ACCEPTED_NODES];
+        const int32 round = ++progress[FRONT_ROUND];
+        progress[PENDING_PROPOSALS] = int32(pending);
+        progress[FRONT_NODES] = int32(nodes);
+        progress[FRONT_HALT] = pending == 0 || nodes >= limit || nodes + pending > capacity ||
+                               MOST_PROPOSALS * pending > proposals.most || round >= progress[LAST_FRONT_ROUND];
+    }
+}
+
+// Adds the first nodes to the cells.
+KERNEL(add_nodes, Nodes nodes, Cells cells) {
     for (const Index i : launch)
-        cells.add(int32(first + i), nodes.points[first + i], nodes.sizes[first + i]);
+        cells.add(int32(i), nodes.points[i], nodes.sizes[i]);
 }

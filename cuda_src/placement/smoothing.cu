@@ -102,26 +102,37 @@ INLINE float64 cost_around(const Triangle *triangles, const Point *points, int32
     return count < MOST_AROUND ? sum : INFINITE;
 }
 
-// worst[v] = the sharpest triangle around a free vertex, if it is sharper than `limit`; 0 otherwise.
-KERNEL(rate_stars, const Triangle *triangles, const Point *points, const int32 *vertex_origin, const int32 *incident,
-       float64 limit, float64 *worst) {
-    for (const Index v : launch) {
-        worst[v] = 0.0;
-        if (vertex_origin[v] != FREE_VERTEX)
+// flags[v] = 1 for the free vertices of triangles that are sharper than `limit`; flags start with 0.
+KERNEL(flag_sharp_corners, const Triangle *triangles, const Point *points, const int32 *vertex_origin, float64 limit,
+       int32 *flags) {
+    for (const Index t : launch) {
+        const int32 *const v = triangles[t].vertex;
+        if (!(sharpness(points[v[0]], points[v[1]], points[v[2]]) > limit))
             continue;
-        const float64 found = sharpest_around(triangles, points, int32(v), incident[v], points[v]);
+        for (int k = 0; k < 3; ++k)
+            if (vertex_origin[v[k]] == FREE_VERTEX)
+                racing_store(&flags[v[k]], 1);
+    }
+}
+
+// worst[v] = the sharpest triangle around a listed vertex, if it is sharper than `limit`; 0 otherwise.
+KERNEL(rate_stars, const int32 *listed, const Triangle *triangles, const Point *points, const int32 *incident,
+       float64 limit, float64 *worst) {
+    for (const Index i : launch) {
+        const int32 v = listed[i];
+        const float64 found = sharpest_around(triangles, points, v, incident[v], points[v]);
         worst[v] = found > limit ? found : 0.0;
     }
 }
 
-// Moves rated vertices, of which no two are neighbours, to places where the cost is lower: by direct search in eight
+// Moves listed vertices, of which no two are neighbours, to places where the cost is lower: by direct search in eight
 // directions. (Freitag, Jones and Plassmann 1999 maximise the smallest angle, in independent sets, too.) The order of
 // neighbours is a hash that differs from sweep to sweep.
-KERNEL(lift_stars, const Triangle *triangles, const int32 *incident, const float64 *worst, uint32 sweep,
-       Point *points) {
+KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *incident, const float64 *worst,
+       uint32 sweep, Point *points) {
     constexpr float64 DIAGONAL = 0.70710678118654752;
     for (const Index i : launch) {
-        const int32 v = int32(i);
+        const int32 v = listed[i];
         if (worst[v] == 0.0)
             continue;
         const uint32 priority = hash32(hash32(sweep) ^ uint32(v));
@@ -152,9 +163,4 @@ KERNEL(lift_stars, const Triangle *triangles, const int32 *incident, const float
         }
         points[v] = best;
     }
-}
-
-KERNEL(flag_rated, const float64 *worst, int32 *flags) {
-    for (const Index v : launch)
-        flags[v] = worst[v] > 0.0;
 }

@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -22,7 +21,7 @@ using host::Index;
 // parent's threads: it gets a new pool.
 std::atomic<host::Pool *> current_pool{nullptr};
 [[maybe_unused]] const int forgotten_by_children =
-    pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr, std::memory_order_relaxed); });
+    host::in_forked_children([] { current_pool.store(nullptr, std::memory_order_relaxed); });
 
 host::Pool &pool() {
     host::Pool *found = current_pool.load(std::memory_order_acquire);

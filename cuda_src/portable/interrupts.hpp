@@ -12,11 +12,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <unistd.h>
 
-#if defined(__linux__)
-#include <sys/syscall.h>
-#endif
+#include "dmr/common/system/calls.hpp"
 
 #define LIBRARY_ONLY __attribute__((visibility("hidden"))) // each library has its own copy
 
@@ -59,7 +56,7 @@ class Call {
     bool poll(std::int64_t now) {
         if (!due(now) || stopped())
             return stopped();
-        if (on_main_thread() && python_calls.acquire != nullptr) {
+        if (on_main_thread() && python_calls.acquire != nullptr) { // Python runs signal handlers on no other thread
             python_calls.acquire(python_state);
             const bool raised = python_calls.handle_signals() != 0;
             python_state = python_calls.release();
@@ -75,15 +72,6 @@ class Call {
     void *python_state = nullptr;
 
   private:
-    // Python runs signal handlers on its main thread only.
-    static bool on_main_thread() {
-#if defined(__linux__)
-        return syscall(SYS_gettid) == getpid();
-#else
-        return true;
-#endif
-    }
-
     std::atomic<bool> stopped_{false};
     std::int64_t last_ = 0;
 };

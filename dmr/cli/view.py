@@ -9,7 +9,7 @@ from dmr.cli.shared.files import check_writable, read
 from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.targets import refuse_existing
 from dmr.errors import OptionError
-from dmr.mesh.viewing.viewer import IMAGE_FORMATS, has_display, view
+from dmr.viewing.viewer import IMAGE_FORMATS, has_display, view
 
 
 def run(arguments: Arguments, console: Console) -> int:

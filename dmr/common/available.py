@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dmr.common.control_groups import control_groups
 from dmr.common.errors import OutOfMemoryError
+from dmr.common.system.control_groups import control_groups
 
 UNKNOWN = 2**63 - 1  # then the allocation itself decides
 WORTH_ASKING = 2**26  # bytes; the available memory is read only for larger requests

@@ -56,6 +56,12 @@ def in_forked_children(function: Callable[[], object]) -> None:
         os.register_at_fork(after_in_child=function)
 
 
+def after_forks(function: Callable[[], object]) -> None:
+    """Calls a function in this process after each of its forks from now on; nothing on systems without fork()."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_parent=function)
+
+
 class ForkSafeLock:
     """A lock for the lifetime of the process, for `with`; in a child of `fork` it is free.
 

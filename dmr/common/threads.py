@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 from dmr.common.arguments import shortened
-from dmr.common.control_groups import control_groups
 from dmr.common.errors import OptionError
+from dmr.common.system.control_groups import control_groups
 from dmr.common.text import option
 
 # Threads beyond the number of cores do not help, and each takes a stack and tens of microseconds to start: a larger

@@ -10,13 +10,15 @@ if TYPE_CHECKING:
     from dmr.distributed.output.part import Part
     from dmr.distributed.output.partition import partition
     from dmr.distributed.output.parts import Parts
+    from dmr.distributed.validation.checker import validate
 
-__all__ = ["Part", "Parts", "partition"]
+__all__ = ["Part", "Parts", "partition", "validate"]
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Part": "dmr.distributed.output.part",
         "Parts": "dmr.distributed.output.parts",
         "partition": "dmr.distributed.output.partition",
+        "validate": "dmr.distributed.validation.checker",
     },
 )

@@ -9,7 +9,6 @@
 // Long-running functions return early if a signal handler raises an exception.
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <condition_variable>
 #include <cstdint>
@@ -18,9 +17,8 @@
 #include <mutex>
 #include <new>
 
-#include <unistd.h>
-
 #include "dmr/common/files/text_chunks.hpp"
+#include "dmr/common/system/calls.hpp"
 #include "triangle_numbers.hpp"
 
 extern "C" {
@@ -252,20 +250,6 @@ char *put_row(char *p, const DmrRows &rows, int64_t row) {
     return p;
 }
 
-int write_all(int fd, const char *p, const char *end) {
-    while (p < end) {
-        const ssize_t written = ::write(fd, p, static_cast<size_t>(end - p));
-        if (written > 0) {
-            p += written;
-        } else if (written == 0) {
-            return EIO;
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
 // Blocks that several threads format, and that are written in order, up to the first error.
 class Turns {
   public:
@@ -358,7 +342,7 @@ int32_t write_rows(host::Call &call, int32_t fd, const DmrRows *rows, int32_t th
             const int64_t to = std::min(rows->count, (k + 1) * block);
             for (int64_t row = k * block; row < to; ++row)
                 p = put_row(p, *rows, row);
-            turns.take(k, [&] { return write_all(fd, begin, p); });
+            turns.take(k, [&] { return host::write_all(fd, begin, p); });
             if (host::working.polls ? call.poll() : call.stopped())
                 turns.end();
         }

@@ -259,7 +259,7 @@ class Mesh(HoldsFrozen):
         Raises:
             DmrError: matplotlib is missing, or the mesh has no triangles.
         """
-        from dmr.mesh.viewing.plotting import triangulation_of
+        from dmr.mesh.pictures.plotting import triangulation_of
 
         return triangulation_of(self)
 
@@ -279,7 +279,7 @@ class Mesh(HoldsFrozen):
             OptionError: `values` fits neither vertices nor triangles, or `ax` is no axes.
             DmrError: matplotlib is missing, or the mesh has no triangles.
         """
-        from dmr.mesh.viewing.plotting import plot_mesh
+        from dmr.mesh.pictures.plotting import plot_mesh
 
         return plot_mesh(self, values, ax, style)
 
@@ -354,7 +354,7 @@ class Mesh(HoldsFrozen):
 
     def _repr_html_(self) -> str:
         """Returns a small picture for notebooks."""
-        from dmr.mesh.viewing.thumbnails import page
+        from dmr.mesh.pictures.thumbnails import page
 
         return page(self, repr(self))
 
@@ -428,7 +428,7 @@ class Pslg(HoldsFrozen):
 
     def _repr_html_(self) -> str:
         """Returns a small picture for notebooks."""
-        from dmr.mesh.viewing.thumbnails import page
+        from dmr.mesh.pictures.thumbnails import page
 
         return page(self, repr(self))
 
@@ -444,7 +444,7 @@ class Pslg(HoldsFrozen):
         Raises:
             OptionError: `ax` is no axes. DmrError: matplotlib is missing, or there are no vertices.
         """
-        from dmr.mesh.viewing.plotting import plot_pslg
+        from dmr.mesh.pictures.plotting import plot_pslg
 
         return plot_pslg(self, ax)
 

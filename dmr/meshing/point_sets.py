@@ -9,7 +9,7 @@ from dmr.common.arguments import checks_keywords
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import OptionError
-from dmr.location import Locator
+from dmr.mesh.location import Locator
 from dmr.mesh.types import Float, Int, Mesh, Pslg, real_table
 from dmr.meshing.conversion import NO_SEGMENTS
 from dmr.meshing.plain import device_for

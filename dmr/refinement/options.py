@@ -74,6 +74,7 @@ class RefineOptions:
 
     min_angle: float = 30.0
     max_area: float | None = None
+    grading: float | None = None
     steiner: str = "petal"
     conforming: bool = False
     keep_segments: str = "none"
@@ -96,6 +97,8 @@ class RefineOptions:
                     "an area per triangle of the mesh, or a function of the place"
                 )
             object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
+        if self.grading is not None:
+            object.__setattr__(self, "grading", real_option("grading", self.grading))
         if self.max_steiner is not None:
             object.__setattr__(self, "max_steiner", whole_option("max_steiner", self.max_steiner))
         if self.max_seconds is not None:
@@ -104,6 +107,8 @@ class RefineOptions:
             raise OptionError(f"{option('min_angle')} must be at least 0 and below 60 degrees, not {self.min_angle:g}")
         if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
             raise OptionError(f"{option('max_area')} must be positive, not {self.max_area:g}")
+        if self.grading is not None and not (math.isfinite(self.grading) and self.grading >= 0):
+            raise OptionError(f"{option('grading')} must be a finite number from 0, not {self.grading:g}")
         if self.max_steiner is not None and self.max_steiner < 0:
             raise OptionError(f"{option('max_steiner')} must not be negative, not {self.max_steiner}")
         if self.max_seconds is not None and not (math.isfinite(self.max_seconds) and self.max_seconds >= 0):

@@ -6,6 +6,8 @@ import time
 from dataclasses import replace
 
 from dmr.common.arguments import checks_keywords
+from dmr.common.text import option
+from dmr.errors import OptionError
 from dmr.memory import Device, open_device
 from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh, Pslg
@@ -41,6 +43,7 @@ def refine(
     area: Area | None = None,
     size: SizeSource | Size | float | None = None,
     max_edge: SizeSource | Size | float | None = None,
+    grading: float | None = None,
     steiner: str = "petal",
     conforming: bool = False,
     keep_segments: str = "none",
@@ -84,6 +87,9 @@ def refine(
             bound that depends on the triangle's centroid, as a `SizeField` or a function of (n, 2) points that returns
             (n,) lengths. Kernels evaluate a field. A function is sampled ahead (`dmr.sizing.sampled`), and then called
             once for each triangle of the result, in few large calls: what it returns decides. None for no bound.
+        grading: how much `size` may grow per unit of distance, from 0; 0.1 to 0.5 is usual. Sizes that grow faster are
+            lowered around the small ones (`SizeField.limited`), and so are those around segments that are shorter than
+            the sizes. None leaves the sizes as they are given, and lets them grow by 0.15 beside short segments.
         steiner: where points are placed: "petal" (the off-center, or another place beside it that leaves fewer skinny
             triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
         conforming: every triangle stays Delaunay, not only constrained Delaunay: segments are split if their diametral
@@ -143,6 +149,7 @@ def refine(
     options = RefineOptions(
         min_angle=min_angle,
         max_area=max_area,
+        grading=grading,
         steiner=steiner,
         conforming=conforming,
         keep_segments=keep_segments,
@@ -157,6 +164,8 @@ def refine(
     mesh, options, by_place = with_area(mesh, area, options)
     given = LocalBounds(None if max_edge is None else size_source(max_edge, "max_edge"), by_place)
     wanted = None if size is None else size_source(size, "size")
+    if wanted is None and options.grading is not None:
+        raise OptionError(f"{option('grading')} bounds the growth of sizes: also give {option('size')}")
     profile = check_run(device, progress, profile=profile)
     options.check_loop(progress=progress is not None, profile=profile)
     time_limit = TimeLimit(options.max_seconds)
@@ -179,6 +188,8 @@ def refine(
     bounds = given.map(lambda bound: bound if bound.by_kernels else sampled(bound, mesh, error=SAMPLING_ERROR))
     if wanted is not None and not wanted.by_kernels:
         wanted = sampled(wanted, mesh)
+    if wanted is not None and options.grading is not None:
+        wanted = wanted.limited(options.grading)
     settings = RunSettings(
         options=options, size=wanted, bounds=bounds, functions=functions, time_limit=time_limit, progress=progress,
         profile=profile,

@@ -11,9 +11,9 @@ from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, freeze_fields, frozen
 from dmr.common.text import counted
 from dmr.errors import OptionError
-from dmr.location.parents import find_parents
+from dmr.mesh.location.parents import find_parents
+from dmr.mesh.pictures.thumbnails import page
 from dmr.mesh.types import Int, Mesh
-from dmr.mesh.viewing.thumbnails import page
 from dmr.refinement.optimization.results import Smoothing
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
 from dmr.refinement.placement.admission import admit_placed, checked, interpolate_attributes
-from dmr.refinement.placement.placing import place
+from dmr.refinement.placement.placing import GROWTH, place
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest, target
 from dmr.refinement.results import Refinement
@@ -105,15 +105,16 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
         mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs)
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
-    work = _work(mesh, state, settings, statistics, clock, epochs)
-    with clock.phase("flip"):
-        _make_delaunay(work, strict=options.strict)
+    work = work_of(mesh, state, settings, statistics, clock, epochs)
+    if settings.size is None:  # with sizes, the smoothing has made it Delaunay
+        with clock.phase("flip"):
+            flip_to_delaunay(work, strict=options.strict)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
     if begin is not None:
         begin(len(mesh.triangles), estimated_triangles(mesh, options, settings.bounds))
-    ending = _run_stages(work, settings)
+    ending = run_stages(work, settings)
     # A triangle processed on the host must first be copied there.
     statistics.host_processed = device.moved[TRIANGLE] - records_moved
     if ending in (Ending.STOPPED, Ending.TIME) and not is_round_left(work):
@@ -160,7 +161,7 @@ def _placed(
     with clock.phase("place"):
         placement = place(
             mesh, acute, target(size, settings.bounds, options.max_area), device, keep_segments=options.keep_segments,
-            most=most, may_go_on=lambda: not settings.time_limit.over,
+            growth=GROWTH if options.grading is None else options.grading, most=most, limit=settings.time_limit,
         )  # fmt: skip
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)
@@ -188,7 +189,7 @@ def _warnings(options: RefineOptions) -> Iterator[str]:
         )
 
 
-def _work(
+def work_of(
     mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock, epochs: Epochs
 ) -> Work:
     """Collects the data and settings of the rounds of the last stage."""
@@ -224,7 +225,7 @@ def _work(
     )
 
 
-def _make_delaunay(work: Work, *, strict: bool) -> None:
+def flip_to_delaunay(work: Work, *, strict: bool) -> None:
     """Flips edges until the mesh is constrained Delaunay; if `strict`, refuses a mesh that is not."""
     if strict:
         refuse_unless_delaunay(work.state, work.epochs)
@@ -233,7 +234,8 @@ def _make_delaunay(work: Work, *, strict: bool) -> None:
         work.statistics.warn(f"the mesh was not Delaunay: {flips} edges were flipped first")
 
 
-def _run_stages(work: Work, settings: RunSettings) -> Ending:
+def run_stages(work: Work, settings: RunSettings) -> Ending:
+    """Runs the rounds of all stages; returns why they ended."""
     options = settings.options
     needs_host = options.needs_host(profile=settings.profile)
     stages = Stages(

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.cached import cached_property
 from dmr.errors import OptionError
-from dmr.location.locator import Locator
 from dmr.memory import open_device
 from dmr.mesh.edges import unique_edges
+from dmr.mesh.location.locator import Locator
 from dmr.mesh.statistics import bounding_box
 from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.source import numbers

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dmr.common.frozen import freeze_fields
-from dmr.location.box_tree import BRANCHES, BoxTree, Frame
 from dmr.memory import Device, DeviceArray, Number, pack, record
+from dmr.mesh.location.box_tree import BRANCHES, BoxTree, Frame
 from dmr.mesh.types import Float
 from dmr.sizing.source import DeviceSizes, SizeSource, checked_gradient
 

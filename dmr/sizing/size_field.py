@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.arguments import shortened
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import OptionError
-from dmr.location.background import DeviceBackground
 from dmr.memory import Device, DeviceArray, Number
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.edges import unique_edges
+from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.quadtree import Quadtree
 from dmr.sizing.ranges import ranges

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
@@ -36,21 +35,8 @@ from dmr.validation.bounds.sizes import (
 )
 from dmr.validation.bounds.small_angles import check_angles, straight_candidates
 from dmr.validation.bounds.unrefined import Unrefined, check_listed
-from dmr.validation.domain.domain import check_outline
-from dmr.validation.domain.input_mesh import (
-    Original,
-    chain_candidates,
-    check_chains,
-    check_original,
-    check_regions,
-    check_total_area,
-    check_used,
-    check_vertices,
-)
-from dmr.validation.domain.labels import check_region_areas, check_region_attributes
-from dmr.validation.domain.markers import check_markers, check_vertex_markers
-from dmr.validation.domain.outline import Outline
-from dmr.validation.domain.paths import Paths
+from dmr.validation.domain.labels import check_region_areas
+from dmr.validation.domain.origin import Origin
 from dmr.validation.report import Failure, Findings, Report, SmallAngle
 from dmr.validation.triangulation.chains import Arcs, Chains
 from dmr.validation.triangulation.duplicates import check_duplicates
@@ -122,7 +108,7 @@ def validate(
         check_indices(input)
     min_angle = None if min_angle is None else real_option("min_angle", min_angle)
     max_area = None if max_area is None else real_option("max_area", max_area)
-    _check_options(input, min_angle, max_area, switch("convex_hull", convex_hull))
+    check_options(input, min_angle, max_area, switch("convex_hull", convex_hull))
     count = len(mesh.triangles)
     require_memory(BYTES_PER_TRIANGLE * count, f"a validation of {counted(count, 'triangle')}")
     findings = Findings()
@@ -141,11 +127,7 @@ def validate(
     check_segments(mesh, topology, findings)
     check_overlap(mesh, topology, findings)
     check_delaunay(mesh, topology, points, shapes, findings)
-    origin = _Origin()
-    if isinstance(input, Mesh):
-        origin = _compare(mesh, input, topology, points, findings)
-    elif isinstance(input, Pslg):
-        origin = _compare_outline(mesh, input, convex_hull, topology, points, findings)
+    origin = Origin.compare(mesh, input, convex_hull, topology, points, findings)
     chains = origin.chains
     if chains is None and (min_angle is not None or unrefined is not None):
         arcs = Arcs.of(topology, mesh.segments)
@@ -195,7 +177,7 @@ def validate(
     )
 
 
-def _check_options(
+def check_options(
     input: Mesh | Pslg | None, min_angle: float | None, max_area: float | None, convex_hull: bool
 ) -> None:
     if convex_hull and not isinstance(input, Pslg):
@@ -209,59 +191,11 @@ def _check_options(
 BYTES_PER_TRIANGLE = 90  # peak memory, measured
 
 
-@dataclass(frozen=True)
-class _Origin:
-    """Information derived from the input: the chains of its segments; for a graph, also the outline and its paths."""
-
-    mesh: Mesh | None = None
-    chains: Chains | None = None
-    outline: Outline | None = None
-    paths: Paths | None = None
-
-
-def _compare(mesh: Mesh, input: Mesh, topology: Topology, points: Points, findings: Findings) -> _Origin:
-    """Check against the mesh that was refined; returns it and the result's chains between vertices of the input."""
-    original = Original.of(input, topology.workers)
-    comparable = check_original(original, findings)
-    if not check_vertices(mesh, input, topology.workers, findings):
-        for name in ("input segments", "stray segments", "total area", "regions"):
-            findings.skip(name, "vertices of the input are missing")
-        return _Origin(input)
-    check_used(mesh, topology, original, findings)
-    chains = Chains.trace(Arcs.of(topology, mesh.segments), chain_candidates(len(mesh.vertices), input))
-    if not comparable:
-        for name in ("input segments", "stray segments", "total area", "regions"):
-            findings.skip(name, "the input is not a valid triangulation")
-        return _Origin(input, chains)
-    matched = check_chains(mesh, points, chains, original, findings)
-    check_total_area(mesh, topology, chains, original, matched, findings)
-    check_regions(mesh, topology, chains, original, matched, findings)
-    return _Origin(input, chains)
-
-
-def _compare_outline(
-    mesh: Mesh, input: Pslg, convex_hull: bool, topology: Topology, points: Points, findings: Findings
-) -> _Origin:
-    """Check against the planar straight-line graph that was triangulated; see `dmr.validation.domain.domain`."""
-    if not check_vertices(mesh, input, topology.workers, findings):
-        for name in ("input segments", "domain", "stray segments", "regions", "markers", "vertex markers"):
-            findings.skip(name, "vertices of the input are missing")
-        return _Origin()
-    # The domain of a graph without segments is its convex hull.
-    outline = Outline.of(input, hull=convex_hull or not len(input.segments))
-    paths = Paths.of(mesh, points, outline, topology)
-    check_outline(mesh, topology, points, outline, paths, findings)
-    check_region_attributes(mesh, topology, outline, paths, findings)
-    check_markers(mesh, topology, points, outline, paths, findings)
-    check_vertex_markers(mesh, topology, points, outline, paths, findings)
-    return _Origin(None, paths.chains, outline, paths)
-
-
 def _check_area_bounds(
     mesh: Mesh,
     points: Points,
     topology: Topology,
-    origin: _Origin,
+    origin: Origin,
     findings: Findings,
     excused: Mask,
     *,

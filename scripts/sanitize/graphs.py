@@ -20,6 +20,7 @@ from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
+from static_graph.graph.renumbering import by_degree
 from static_graph.link_analysis.methods import pull
 from static_graph.link_analysis.methods.table import METHODS as PAGERANK
 from static_graph.link_analysis.options import checked_options
@@ -279,7 +280,8 @@ def building(device: Device) -> Iterator[Case]:
 def connected(device: Device) -> Iterator[Case]:
     """Components by every method that runs on a GPU."""
     ways = [(c, m) for c, methods in METHODS.items() for m, method in methods.items() if not method.serial]
-    for (name, host), (connection, method) in product(graphs(), ways):
+    host = next(graphs())[1]  # weights do not count
+    for connection, method in ways:
 
         def labels(host: static_graph.CsrGraph = host, connection: str = connection, method: str = method) -> str:
             uploaded = static_graph.upload(host, device.name)
@@ -288,8 +290,7 @@ def connected(device: Device) -> Iterator[Case]:
             ]
             return digest(*(found.labels for found in twice))
 
-        yield f"{name}, {connection}, {method}", labels
-    host = next(graphs())[1]
+        yield f"{connection}, {method}", labels
     for balance in STRATEGIES:
 
         def searched(balance: str = balance) -> str:
@@ -313,8 +314,10 @@ def connected(device: Device) -> Iterator[Case]:
 
 def pageranks(device: Device) -> Iterator[Case]:
     """PageRank by every method."""
-    for (name, host), method, weighted in product(graphs(), PAGERANK, (False, True)):
-        if PAGERANK[method].matrices and name != "narrow":
+    few = static_graph.generate_random(300, 2000, weights=9, device="cpu").reversed()
+    for (name, host), method, weighted in product((*graphs(), ("few", few)), PAGERANK, (False, True)):
+        is_dense = PAGERANK[method].matrices > 0
+        if is_dense != (name == "few") or (not weighted and name in ("wide", "real")):  # where only the weights differ
             continue
 
         def run(host: static_graph.CsrGraph = host, method: str = method, weighted: bool = weighted) -> str:
@@ -343,6 +346,14 @@ def pageranks(device: Device) -> Iterator[Case]:
             return digest(state.scores.download())
 
         yield f"pull, {'one launch' if one_launch else 'a launch per pass'}", pulled
+
+    def renumbered() -> str:
+        ranked, order = by_degree(DeviceGraph.upload(host, device), weighted=True)
+        state = State(ranked, checked_options(host.nodes, iterations=3), weighted=True, order=order)
+        pull.run(state)
+        return digest(state.download())
+
+    yield "pull, by degree", renumbered
     small = static_graph.generate_random(90, 300, weights=9, device="cpu")
     yield "transition matrix", lambda: digest(static_graph.transition_matrix(DeviceGraph.upload(small, device)))
     yield "a list of nodes", lambda: digest(sums_of_some(DeviceGraph.upload(small, device)))

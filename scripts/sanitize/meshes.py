@@ -13,10 +13,10 @@ import numpy as np
 
 import dmr
 from dmr import domains, sizing
-from dmr.location.background import DeviceBackground
-from dmr.location.box_tree import BoxTree, Frame
-from dmr.location.locator import SORTED_FROM, Locator
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
+from dmr.mesh.location.background import DeviceBackground
+from dmr.mesh.location.box_tree import BoxTree, Frame
+from dmr.mesh.location.locator import SORTED_FROM, Locator
 from dmr.refinement import run as runs
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
 from dmr.refinement.rounds import grouped_order, team_rounds

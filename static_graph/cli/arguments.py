@@ -47,10 +47,12 @@ def build_parser() -> Parser:
         python -m static_graph components web-Stanford.txt.gz --connection strong  # connected components
         python -m static_graph rank list.npy  # ranks of the elements of linked lists
         python -m static_graph tree parents.npy --subtree --level -o tree.csv  # numbers of a tree's nodes
+        python -m static_graph export rmat.npz -o edges  # a folder of Parquet files, for programs on many GPUs
         """,
     )
     for add in (_add_info, _add_generate, _add_bfs, _add_sssp, _add_pagerank, _add_components, _add_rank, _add_tree):
         add(commands)
+    _add_export(commands)
     return parser
 
 
@@ -384,3 +386,21 @@ OPTION_VALUES: dict[str, tuple[Callable[[str], Any], str]] = {
     "degree": (mda, "N|auto"),
     "real": (number, "X"),
 }
+
+
+def _add_export(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "export",
+        """
+        Write the edges of a graph as a folder of Parquet files, for programs on many machines or GPUs
+
+        python -m static_graph export rmat.npz -o edges  # edges/part-00000.parquet, ...
+        python -m static_graph export web-Stanford.txt.gz -o edges --files 4  # one for each of four workers
+        """,
+    )
+    add_graph(parser)
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=file_name, required=True, help="made if missing")
+    parser.add_argument("-f", "--force", action="store_true", help="replace such files in FOLDER")
+    parser.add_argument("--files", type=positive, default=16, metavar="N", help="how many (default: 16)")
+    add_threads(parser)

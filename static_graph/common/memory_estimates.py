@@ -141,10 +141,11 @@ def components_bytes(nodes: int) -> int:
 RANKED = 6 * 8  # `pagerank`, per node: scores on device and host, a double buffer of shares, ratios, and tiles
 
 
-def pagerank_bytes(nodes: int, edges: int, weighted: bool, transposed: bool) -> int:
+def pagerank_bytes(nodes: int, edges: int, weighted: bool, transposed: bool, renumbered: bool) -> int:
     """Memory of PageRank by a sparse method, without the graph on the device."""
     back = reversed_bytes(nodes, edges, weighted) if transposed else 0
-    return RANKED * nodes + WEIGHT * weighted * edges + back
+    copy = graph_bytes(nodes, edges, weighted) + (3 * nodes + weighted * edges) * END if renumbered else 0
+    return RANKED * nodes + WEIGHT * weighted * edges + back + copy
 
 
 def dense_bytes(nodes: int, entry: int, matrices: int) -> int:

@@ -30,7 +30,7 @@ def propagate_colours(
     """Colours each node with the largest number of a node from which it can be reached, its own included.
 
     The largest colours go first, so that few are sent in vain. The rounds are as many as the longest path of a colour
-    has edges, for each of about log n / 3 phases; "auto" runs small rounds without a launch each.
+    has edges, for each of about log n / 3 phases; small rounds need no launch each.
 
     All balances, devices and numbers of threads give the same colours. Among the nodes of one colour, those from which
     the colour's node can be reached form its strong component.
@@ -58,8 +58,7 @@ def propagate_colours(
     with where.lock, where.current:
         where.prepare(*COLOURS)
         on_device = uploaded(graph, where)
-        auto, how = balance == "auto", how_for(balance, on_device)
-        colours, _ = coloured(on_device, how, atomic=atomic, alone=auto, growth=GROWTH)
+        colours, _ = coloured(on_device, how_for(balance, on_device), atomic=atomic, alone=True, growth=GROWTH)
         return colours.detach()
 
 
@@ -77,7 +76,7 @@ def coloured(
 
     Args:
         graph: the graph; how: the strategy of the loops; atomic: as for `propagate_colours`.
-        alone: whether one team follows small rounds alone; not with `back`.
+        alone: whether one team follows small rounds alone.
         growth: the largest colour is sent first; each later phase sends this many times as many colours as all phases
             before. None: all nodes send their colours at once.
         mask: (nodes,) uint8: 0 for nodes that count as absent; they keep their numbers.
@@ -96,7 +95,10 @@ def coloured(
     frontier = Frontier(graph, None, mask=mask, alone=alone)
 
     def propagate_alone(teams: DeviceCount) -> None:
-        device.launch("propagate_alone", teams, graph.csr, frontier.packed, how.packed, body)
+        if back is None:
+            device.launch("propagate_alone", teams, graph.csr, frontier.packed, how.packed, body)
+        else:
+            device.launch("propagate_both_alone", teams, graph.csr, back.csr, frontier.packed, how.packed, body)
 
     def end_phase() -> None:
         device.launch("end_phase", 1, frontier.packed, body, nodes, growth)

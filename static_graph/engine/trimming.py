@@ -61,7 +61,7 @@ def trim(
         where.prepare(*TRIMMING)
         on_device = uploaded(graph, where)
         how = how_for(balance, on_device, required_incoming(on_device))
-        trimmed, _ = trimmed_nodes(on_device, how, complete=complete, alone=balance == "auto")
+        trimmed, _ = trimmed_nodes(on_device, how, complete=complete, alone=True)
         stays: NDArray[np.bool_] = trimmed.download() == 0
         return stays
 

@@ -5,4 +5,5 @@ from __future__ import annotations
 ROWS = ("graph/building/rows", "primitives/scan", "primitives/sorting")  # edges into rows
 ARRAY_CHECKS = ("graph/building/checking", "primitives/scan")
 TRANSPOSING = ("graph/building/incoming", *ROWS)  # the transposed graph
+RENUMBERING = ("graph/building/renumbering", *TRANSPOSING)  # the graph and its weights by out-degree
 RANDOM_GRAPHS = ("graph/building/generation", *ROWS)

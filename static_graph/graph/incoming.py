@@ -62,17 +62,23 @@ def _transposed(graph: DeviceGraph) -> DeviceGraph:
 
 
 def _with_weights(graph: DeviceGraph, back: DeviceGraph) -> DeviceGraph:
+    order = argsort(_edges(graph)[0], bits=bits_of(graph.nodes))
+    weights = gathered_weights(graph, order)
+    graph.device.synchronize()
+    return DeviceGraph(back.offsets, back.targets, weights, graph.largest_weight)
+
+
+def gathered_weights(graph: DeviceGraph, order: DeviceArray) -> DeviceArray:
+    """Returns the weights of the edges in the given order, (edges,) int32; the graph has weights."""
     assert graph.weights is not None
     device = graph.device
-    order = argsort(_edges(graph)[0], bits=bits_of(graph.nodes))
     weights = device.empty(graph.edges, graph.weights.dtype)
     by_kind = {field: weights if dtype == weights.dtype else None for dtype, field in WEIGHT_FIELDS.items()}
     device.launch(
         "gather_weights", graph.edges, graph.csr, order,
         by_kind["weights32"], by_kind["weights64"], by_kind["real_weights"],
     )  # fmt: skip
-    device.synchronize()
-    return DeviceGraph(back.offsets, back.targets, weights, graph.largest_weight)
+    return weights
 
 
 def _edges(graph: DeviceGraph) -> tuple[DeviceArray, DeviceArray]:

@@ -3,6 +3,7 @@
 from static_graph.io.arrays import check_array_target, read_array, write_array
 from static_graph.io.columns import check_columns_target, write_columns
 from static_graph.io.formats import check_graph_target, read, write
+from static_graph.io.parquet import write_partitioned
 
 __all__ = [
     "check_array_target",
@@ -13,4 +14,5 @@ __all__ = [
     "write",
     "write_array",
     "write_columns",
+    "write_partitioned",
 ]

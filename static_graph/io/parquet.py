@@ -1,19 +1,24 @@
-"""Parquet (`.parquet`): an edge list in columns, read and written by pyarrow."""
+"""Parquet (`.parquet`): an edge list in columns, read and written by pyarrow, as one file or as a folder of them."""
 
 from __future__ import annotations
 
 import logging
+import os
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import shortened
+from dmr.common.arguments import as_path, shortened, switch, whole_option
 from dmr.common.available import require_memory
-from dmr.common.errors import printable
-from dmr.common.text import counted
-from static_graph.errors import DmrError, FileContentError
+from dmr.common.errors import file_error, printable
+from dmr.common.files.replacing import replace_files, through_file
+from dmr.common.text import counted, option
+from static_graph.common.arguments import check_graph
+from static_graph.errors import DmrError, ExistingTargetError, FileContentError, OptionError
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.labels import as_labels
@@ -28,6 +33,7 @@ log = logging.getLogger("static_graph.io")
 BATCH = 1 << 20  # rows read at a time
 NODES_KEY = b"static_graph_nodes"  # metadata: the number of nodes
 _WORDS = ("source", "target", "weight")
+_PARTS = "part-*.parquet"  # in a folder
 
 
 def require_pyarrow(path: Path) -> None:
@@ -70,17 +76,67 @@ def read_parquet(source: Input, threads: int | None = None, weight: str | None =
 
 def write_parquet(file: BinaryIO, graph: CsrGraph) -> None:
     """Writes the edges as columns source, target and weight; for a graph without labels, metadata has its nodes."""
+    _write_edges(file, graph, 0, graph.edges)
+
+
+def write_partitioned(
+    folder: str | os.PathLike[str], graph: CsrGraph, *, files: int = 16, overwrite: bool = False
+) -> list[Path]:
+    """Writes the edges as a folder of Parquet files, from which programs on many machines or GPUs read their parts.
+
+    The files `part-00000.parquet`, ... have about equally many edges, in the graph's order, in the columns source,
+    target and, with weights, weight.
+
+    Args:
+        folder: is made if it is missing; the folder above it exists.
+        graph: its labels are written where it has some, the numbers of the nodes otherwise.
+        files: how many, 1 or more.
+        overwrite: whether files of that kind in the folder are replaced; other files in it stay.
+
+    Returns:
+        The files written.
+
+    Raises:
+        FileError: they cannot be written. OptionError: `files` is below 1. DmrError: pyarrow is not installed.
+    """
+    folder, files = as_path(folder, "folder"), whole_option("files", files)
+    check_graph(graph, CsrGraph)
+    if files < 1:
+        raise OptionError(f"{option('files')} must be at least 1, not {files}")
+    require_pyarrow(folder)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise file_error(error, folder, "cannot be made") from error
+    old = sorted(folder.glob(_PARTS))
+    if old and not switch("overwrite", overwrite):
+        raise ExistingTargetError(f"holds {old[0].name}; {option('overwrite', True)} replaces such files", folder)
+    bounds = [k * graph.edges // files for k in range(files + 1)]
+    parts = [
+        (folder / f"part-{k:05}.parquet", through_file(partial(_write_edges, graph=graph, begin=begin, end=end)))
+        for k, (begin, end) in enumerate(pairwise(bounds))
+    ]
+    try:
+        return replace_files(parts, overwrite=True, stale=[path for path in old if path not in dict(parts)])
+    except ValueError as error:
+        raise FileContentError(f"cannot be written as parquet: {error}", folder) from error
+
+
+def _write_edges(file: BinaryIO, graph: CsrGraph, begin: int, end: int) -> None:
+    """Writes the edges `begin` to `end - 1`."""
     import pyarrow
     import pyarrow.parquet
 
-    ends: dict[str, NDArray[Any]] = {"source": graph.sources(), "target": graph.targets}
+    nodes = np.arange(graph.nodes, dtype=graph.targets.dtype)
+    degrees: NDArray[Any] = np.diff(np.clip(graph.offsets, begin, end))
+    ends: dict[str, NDArray[Any]] = {"source": np.repeat(nodes, degrees), "target": graph.targets[begin:end]}
     metadata = {NODES_KEY: str(graph.nodes)}
     if graph.labels is not None:
         metadata = {}  # ids are labels, not node numbers
         if graph.labels.dtype.kind == "O" or (graph.labels.dtype.kind == "i" and graph.labels.min(initial=0) < 0):
             raise ValueError("its labels are neither whole numbers from 0 nor strings: drop them (labels=None)")
         ends = {name: graph.labels[nodes] for name, nodes in ends.items()}
-    weights = {} if graph.weights is None else {"weight": graph.weights}
+    weights = {} if graph.weights is None else {"weight": graph.weights[begin:end]}
     table = pyarrow.table({**ends, **weights}, metadata=metadata)
     pyarrow.parquet.write_table(table, file)
 

@@ -59,13 +59,20 @@ def edge_ratios(graph: DeviceGraph, back: DeviceGraph | None = None) -> DeviceAr
     return graph.derived(("edge ratios", back is None), made)
 
 
-def vector_ratios(device: Device, values: NDArray[np.float64] | None) -> DeviceArray | None:
-    """Returns the ratio of each value to the sum of all, (nodes,) uint64 on a device; None for None."""
+def vector_ratios(
+    device: Device, values: NDArray[np.float64] | None, order: DeviceArray | None = None
+) -> DeviceArray | None:
+    """Returns the ratio of each value to the sum of all, (nodes,) uint64 on a device; None for None.
+
+    Args:
+        device: the device; values: (nodes,) numbers, which are summed in their order.
+        order: (nodes,) int32, the place among `values` of each ratio (default: the same).
+    """
     if values is None:
         return None
     given = device.array(np.ldexp(values, -_exponent(values.max(initial=0.0))))  # so that the sum is finite
     ratios = device.empty(values.size, np.uint64)
-    device.launch("find_vector_ratios", values.size, given, sum_float64(given), ratios)
+    device.launch("find_vector_ratios", values.size, given, sum_float64(given), order, ratios)
     return ratios
 
 

@@ -38,26 +38,35 @@ class State:
 
     Attributes:
         graph: the graph; device: its device; weighted: whether its weights count.
+        order: (nodes,) int32, the number of each node in vectors and results, if nodes are renumbered; None otherwise.
         narrow: whether shares are stored as float32; buffers: the double buffer of shares, by its fields in kernels.
         scores: (nodes,) uint64, in units of 2^-62.
         progress: (len(RankEntry),) int32; totals: (len(RankTotal),) uint64.
         packed: all of it as a kernel argument.
     """
 
-    def __init__(self, graph: DeviceGraph, options: Options, *, weighted: bool, dense: bool = False) -> None:
+    def __init__(
+        self,
+        graph: DeviceGraph,
+        options: Options,
+        *,
+        weighted: bool,
+        dense: bool = False,
+        order: DeviceArray | None = None,
+    ) -> None:
         """Allocates the arrays, and launches the kernels that initialise them. The graph has nodes.
 
         With `dense`, a transition matrix contains the ratios of the nodes, and the columns of dangling nodes.
         """
         device, nodes = graph.device, graph.nodes
-        self.graph, self.device, self.weighted = graph, device, weighted
+        self.graph, self.device, self.weighted, self.order = graph, device, weighted, order
         self.scores = device.empty(nodes, np.uint64)
         self.progress = device.zeros(len(RankEntry), np.int32)
         self.totals = device.zeros(len(RankTotal), np.uint64)
         narrow = self.narrow = options.precision == "float32"
         shares = [device.empty(nodes, np.float32 if narrow else np.uint64) for _ in range(2)]
         personalization, dangling = (
-            vector_ratios(device, each) for each in (options.personalization, options.dangling)
+            vector_ratios(device, each, order) for each in (options.personalization, options.dangling)
         )
         ratios = device.array(np.full(nodes, ONE_RATIO, np.uint64)) if dense else node_ratios(graph, weighted=weighted)
         self._kept = (personalization, dangling, ratios)  # `packed` has their addresses only
@@ -87,7 +96,7 @@ class State:
             most_iterations=options.most_iterations,
             nodes=nodes,
         )
-        start = vector_ratios(device, options.start)
+        start = vector_ratios(device, options.start, order)
         device.launch("begin_scores", device.pieces(nodes), self.packed, start)
         device.launch("end_scores", 1, self.packed)
 
@@ -129,9 +138,9 @@ class State:
         return iterations, change / ONE_SCORE, change < self._tolerance
 
     def download(self) -> NDArray[np.float64]:
-        """Returns the scores as numbers that sum to 1."""
+        """Returns the scores as numbers that sum to 1, in the order of the vectors."""
         shown = self.device.empty(self.scores.size, np.float64)
-        self.device.launch("export_scores", shown.size, self.scores, shown)
+        self.device.launch("export_scores", shown.size, self.scores, self.order, shown)
         return shown.detach()
 
 

@@ -13,9 +13,10 @@ from static_graph.common.memory_estimates import dense_bytes
 from static_graph.errors import InternalError
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.gpu_modules import TRANSPOSING
 from static_graph.graph.placement import device_for
 from static_graph.link_analysis.methods.dense import entered
-from static_graph.link_analysis.methods.table import COMMON, METHODS, TRANSPOSING
+from static_graph.link_analysis.methods.table import COMMON, METHODS
 from static_graph.link_analysis.options import by_weight, checked_options
 from static_graph.link_analysis.state import State
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dmr.common.text import counted, numbered
@@ -27,7 +27,6 @@ def edge_lists(draw, most_nodes=40, most_edges=200):
     return nodes, edges, kind is not None
 
 
-@settings(deadline=None)
 @given(edge_lists(), st.sampled_from([1, 3]))
 def test_rows_keep_the_order_of_the_edges(case, threads):
     nodes, edges, weighted = case

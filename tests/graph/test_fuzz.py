@@ -229,14 +229,14 @@ def check_call(case):
 
 @pytest.mark.slow
 @seed(18)
-@settings(deadline=None, max_examples=400, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, database=None, suppress_health_check=list(HealthCheck))
 @given(calls(sorted(FUNCTIONS)))
 def test_any_arguments_raise_only_own_errors(case):
     check_call(case)
 
 
 @pytest.mark.large
-@settings(deadline=None, max_examples=20000, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20000, database=None, suppress_health_check=list(HealthCheck))
 @given(calls(sorted(FUNCTIONS)))
 def test_many_arguments_raise_only_own_errors(case):
     check_call(case)
@@ -351,14 +351,14 @@ def folder(tmp_path_factory):
 
 
 @seed(18)
-@settings(deadline=None, max_examples=250, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, database=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_damaged_files_raise_only_own_errors(folder, data):
     check_file(folder, *data.draw(damaged(contents_once(folder))))
 
 
 @pytest.mark.large
-@settings(deadline=None, max_examples=20000, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20000, database=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_many_damaged_files_raise_only_own_errors(folder, data):
     check_file(folder, *data.draw(damaged(contents_once(folder))))

@@ -409,7 +409,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-LOOSE = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
+LOOSE = {"suppress_health_check": list(HealthCheck), "database": None}
 
 
 def test_valid_arguments_are_accepted() -> None:

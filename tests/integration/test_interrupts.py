@@ -150,7 +150,7 @@ def test_a_swallowed_interrupt_is_raised_later():
     """Former bug: VTK ignores KeyboardInterrupt in a Python method, and `dmr view` exited with 0."""
     program = """
 import contextlib, signal
-from dmr.mesh.viewing.interrupts import keep_interrupt
+from dmr.viewing.interrupts import keep_interrupt
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 before, after = signal.getsignal(signal.SIGINT), []

@@ -24,6 +24,7 @@ from dmr.memory.declarations import (
     source_folder,
 )
 from dmr.refinement.strategies.first_points import RUNGS
+from tests.support.paths import ROOT
 
 CXX = os.environ.get("CXX", "g++")
 
@@ -88,7 +89,19 @@ def assertions(files):
 def test_values_and_layouts_are_those_of_the_compiler():
     def complaints_about(file):
         program = "\n".join([f'#include "{file}"', *assertions(included(file) - OTHER_BUILDS)])
-        command = [CXX, "-std=c++17", "-fsyntax-only", "-w", "-I", str(source_folder()), "-x", "c++", "-"]
+        command = [
+            CXX,
+            "-std=c++17",
+            "-fsyntax-only",
+            "-w",
+            "-I",
+            str(source_folder()),
+            "-I",
+            str(ROOT),
+            "-x",
+            "c++",
+            "-",
+        ]
         return subprocess.run(command, input=program, capture_output=True, text=True, check=False).stderr
 
     with ThreadPoolExecutor(2) as workers:

@@ -14,12 +14,12 @@ import static_graph.graph.gpu_modules
 import static_graph.lists.gpu_modules
 import static_graph.trees.gpu_modules
 from dmr.domains.generation import generate
-from dmr.location.background import DeviceBackground
-from dmr.location.locator import SORTED_FROM
 from dmr.memory import open_device, signatures
 from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
 from dmr.memory.declarations import source_folder
+from dmr.mesh.location.background import DeviceBackground
+from dmr.mesh.location.locator import SORTED_FROM
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import ALWAYS, OPTIMIZATION, PLACEMENT, ROUNDS_ON_DEVICE, refinement_modules
 from dmr.refinement.strategy_tables import MARKINGS

@@ -33,6 +33,7 @@ pytestmark = pytest.mark.slow
 SOURCES = [
     "graph/building/checking.cu",
     "graph/building/incoming.cu",
+    "graph/building/renumbering.cu",
     "graph/building/rows.cu",
     "primitives/gathering.cu",
     "primitives/scan.cu",

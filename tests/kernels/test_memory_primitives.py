@@ -26,7 +26,7 @@ from dmr.memory.primitives import scan_tile, sort_tile
 TILE, SORT_TILE = scan_tile(), sort_tile()
 BORDERS = [0, 1, TILE - 1, TILE, TILE + 1, TILE * TILE + 1]  # the last needs three levels of tiles
 SORT_BORDERS = [0, 1, SORT_TILE - 1, SORT_TILE, SORT_TILE + 1, 300_001]
-MANY_BUT_QUICK = settings(deadline=None, max_examples=40)
+MANY_BUT_QUICK = settings(max_examples=40)
 
 sizes = st.integers(0, 3 * TILE)
 seeds = st.integers(0, 2**32 - 1)

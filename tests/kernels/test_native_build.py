@@ -13,7 +13,8 @@ from dmr.memory.cuda.compiler import cubin
 from dmr.memory.cuda.nvcc import FLAGS, flags, launches_children
 from dmr.memory.declarations import source_folder
 from dmr.memory.host import compiler
-from tests.support.native_builds import CXX, CXX_FLAGS, needs, output_of
+from tests.support.native_builds import CXX, CXX_FLAGS, compiled, needs, output_of
+from tests.support.paths import ROOT
 
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 instructions")
 FUSED = re.compile(r"\bvfn?m(add|sub)\w*")
@@ -33,18 +34,22 @@ def test_every_declared_kernel_can_be_looked_up():
     assert all(compiler.kernel_address(name) for name in signatures())
 
 
+# Fusing is left to the last stage of the compiler, which these options do not shorten.
+QUICKLY = ("-Xcicc", "-O1")
+
+
+def ptx_of(source, *more):
+    """The PTX of a `.cu` file, with `more` options."""
+    command = ("nvcc", *flags(source), "-arch=sm_90", "-ptx", *QUICKLY, *more, "-I", source_folder())
+    return compiled(command, source, ".ptx").read_text()
+
+
 @pytest.fixture(scope="module")
-def ptx(tmp_path_factory):
+def ptx():
     """The PTX of every `.cu` file, by its path."""
-    folder = tmp_path_factory.mktemp("ptx")
-
-    def compile_one(source):
-        made = folder / f"{source.parent.name}-{source.stem}.ptx"
-        output_of("nvcc", *flags(source), "-arch=sm_90", "-ptx", "-I", source_folder(), "-o", made, source)
-        return source, made.read_text()
-
+    sources = sorted(source_folder().rglob("*.cu"))
     with ThreadPoolExecutor(2) as workers:
-        return dict(workers.map(compile_one, sorted(source_folder().rglob("*.cu"))))
+        return dict(zip(sources, workers.map(ptx_of, sources), strict=True))
 
 
 @pytest.mark.slow
@@ -79,6 +84,7 @@ def test_child_launching_kernels_are_linked_with_the_device_runtime(tmp_path, mo
 @needs("nvcc")
 def test_nvcc_emits_no_fused_multiply_add(ptx):
     assert not [source.name for source, text in ptx.items() if re.search(r"\bfma\.", text)]
+    assert re.search(r"\bfma\.", ptx_of(source_folder() / "geometry" / "predicates.cu", "-fmad=true"))
 
 
 @on_x86
@@ -92,7 +98,7 @@ def test_the_host_library_has_no_fused_multiply_add():
 @needs(CXX)
 def test_the_flags_forbid_fused_multiply_add(tmp_path):
     source = source_folder() / "geometry" / "predicates.cu"
-    compile_with = (CXX, *CXX_FLAGS, "-mfma", "-I", source_folder(), "-x", "c++", "-S", "-o", "-", source)
+    compile_with = (CXX, *CXX_FLAGS, "-mfma", "-I", source_folder(), "-I", ROOT, "-x", "c++", "-S", "-o", "-", source)
     assert not FUSED.search(output_of(*compile_with))
     assert FUSED.search(output_of(*compile_with, "-ffp-contract=fast"))  # so the search would find them
 

@@ -224,7 +224,7 @@ def test_scaling_by_a_power_of_two_keeps_the_sign(device, corners):
 coordinates = st.integers(-4, 4).map(float) | st.floats(SMALLEST, LARGEST) | st.floats(-LARGEST, -SMALLEST)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(coordinates, min_size=8, max_size=8))
 def test_signs_of_any_admitted_coordinates(device, numbers):
     points = np.array(numbers).reshape(1, 4, 2)

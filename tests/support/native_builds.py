@@ -1,4 +1,8 @@
-"""Compiles native sources with the flags of setup.py, for tests of the compilers and under sanitizers."""
+"""Compiles native sources with the flags of setup.py, for tests of the compilers and under sanitizers.
+
+What is compiled stays in `build/tests` until a source changes: most of it serves several modules of tests, and all of
+it the next run.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,13 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +28,10 @@ from tests.support.paths import ROOT
 CXX = os.environ.get("CXX", "g++")
 CXX_FLAGS = ast.literal_eval(re.search(r"^FLAGS = (\[.*?\])$", (ROOT / "setup.py").read_text(), re.M | re.S)[1])
 
+HOST = source_folder() / "portable" / "host.cpp"  # the only source that compares the digest of all kernels
+KEPT = ROOT / "build" / "tests"
+KEPT_SECONDS = 7 * 24 * 3600  # since the last use
+
 
 def needs(*tools):
     missing = [tool for tool in tools if shutil.which(tool) is None]
@@ -25,26 +39,68 @@ def needs(*tools):
 
 
 def output_of(*command, **more):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True, **more).stdout
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **more)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def compiled(command: Iterable[str | Path], source: Path, suffix: str = ".o", text: str = "") -> Path:
+    """What a compiler makes of a source; the result of an earlier call if nothing has changed since.
+
+    Args:
+        command: the compiler and its flags, without source and result.
+        source: the file. It may include any header of the checkout; text: the text of what else it includes.
+        suffix: of the result's name.
+    """
+    words = [str(word) for word in command]
+    digest = sha256("\0".join([_version(words[0]), *words, text]).encode() + source.read_bytes() + _headers())
+    made = _kept() / f"{source.stem}-{digest.hexdigest()[:32]}{suffix}"
+    if made.exists():
+        made.touch()
+        return made
+    with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
+        fresh = Path(scratch) / made.name
+        output_of(*words, source, "-o", fresh)
+        fresh.replace(made)  # atomic: other processes may compile it, too
+    return made
+
+
+@cache
+def _version(compiler: str) -> str:
+    return output_of(compiler, "--version")
+
+
+@cache
+def _headers() -> bytes:
+    """A digest of all headers of the checkout."""
+    return sha256(b"".join(header.read_bytes() for header in _all_headers())).digest()
+
+
+def _all_headers() -> Iterator[Path]:
+    for folder in (source_folder(), ROOT / "dmr", ROOT / "static_graph", ROOT / "tests" / "support"):
+        yield from sorted(path for path in folder.rglob("*.[ch]*") if path.suffix in (".cuh", ".hpp", ".h"))
+
+
+@cache
+def _kept() -> Path:
+    """The folder of results, without those that were not used for long."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    for old in KEPT.glob("*-*.*"):
+        if time.time() - old.stat().st_mtime > KEPT_SECONDS:
+            old.unlink(missing_ok=True)
+    return KEPT
 
 
 def build(folder, sources, *flags):
     """A shared library of some sources, with setup.py's flags and then these."""
-
-    sources_define = f'-DHOST_SOURCES="{sources_digest()}"'
-
-    def compile_one(source):
-        made = folder / f"{source.parent.name}-{source.name}.o"
-        folders = ("-I", source_folder(), "-I", ROOT)
-        output_of(CXX, *CXX_FLAGS, *flags, sources_define, *folders, "-x", "c++", "-c", source, "-o", made)
-        return made
-
+    command = (CXX, *CXX_FLAGS, *flags, "-I", source_folder(), "-I", ROOT, "-x", "c++", "-c")
+    named = {HOST: (f'-DHOST_SOURCES="{sources_digest()}"',)}
     with ThreadPoolExecutor(2) as workers:
-        objects = list(workers.map(compile_one, sources))
+        objects = list(workers.map(lambda source: compiled((*command, *named.get(source, ())), source), sources))
     library = folder / "library.so"
     output_of(CXX, "-shared", "-pthread", *flags, *objects, "-o", library)
     return library
 
 
 def kernel_sources():
-    return [*sorted(source_folder().rglob("*.cu")), source_folder() / "portable" / "host.cpp"]
+    return [*sorted(source_folder().rglob("*.cu")), HOST]

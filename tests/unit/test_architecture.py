@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -20,12 +21,11 @@ ORDER = {
         ("errors",),
         ("exact", "memory"),
         ("mesh",),
-        ("location",),
         ("sizing", "triangle"),
         ("triangulation",),
         ("domains",),
         ("io", "meshing"),
-        ("refinement", "validation"),
+        ("refinement", "validation", "viewing"),
         ("distributed",),
         ("",),
         ("cli",),
@@ -48,6 +48,13 @@ FROM_DMR = {"common", "memory"}  # what static_graph may import of dmr
 
 MOST_ENTRIES = 16
 TREES = ("dmr", "static_graph", "cuda_src", "scripts", "tests")
+
+# What Windows has not: Python's attributes and modules, and headers of C.
+OF_POSIX = re.compile(
+    r"\bos\.(fork|kill|register_at_fork|sched_|set[gsu]id|pread|pwrite|mkfifo|umask|fchmod|chown|nice|sysconf|wait)"
+    r"|\bimport (fcntl|pwd|resource|select|termios|pty|tty)\b|\bSIG(KILL|ALRM|HUP|USR)|\bMAP_(PRIVATE|ANON)"
+    r"|\bstart_new_session\b|<(unistd|pthread|fcntl)\.h>|<sys/"
+)
 PACKAGE_FILES = {"__init__.py", "__main__.py", "_version.py", "py.typed"}
 MADE = {"__pycache__", "prebuilt"}  # by Python and by the build, as are shared libraries
 
@@ -142,6 +149,13 @@ def circle(arrows: dict[str, set[str]]) -> list[str]:
         for name in free:
             del rest[name]
     return sorted(rest)
+
+
+def test_only_shared_folders_call_what_not_every_system_has():
+    files = [path for tree in ("dmr", "static_graph", "cuda_src") for path in (ROOT / tree).rglob("*.[pch]*")]
+    sources = {str(path.relative_to(ROOT)): path for path in files if path.suffix in (".py", ".cpp", ".hpp", ".cuh")}
+    found = {name for name, path in sources.items() if OF_POSIX.search(path.read_text(encoding="utf-8"))}
+    assert found and not [name for name in found if not name.startswith("dmr/common/")]
 
 
 @pytest.mark.parametrize("tree", TREES)

@@ -65,6 +65,15 @@ TEAM_KERNEL(propagate_alone, Csr graph, Frontier frontier, Collapse how, Colours
     count_up(frontier.totals + 1, examined);
 }
 
+// The same along the edges and against them.
+TEAM_KERNEL(propagate_both_alone, Csr graph, Csr incoming, Frontier frontier, Collapse how, Colours body) {
+    TEAM_SHARED(AloneSpace, space, 1);
+    Index examined = 0;
+    for ([[maybe_unused]] const Team team : launch.teams())
+        examined += follow_both_alone(graph, incoming, frontier, how, body, body, space[0]);
+    count_up(frontier.totals + 1, examined);
+}
+
 // Begins the next phase if the frontier is empty, with all nodes as the frontier: each phase sends `growth` times as
 // many colours as all phases before.
 KERNEL(end_phase, Frontier frontier, Colours body, int64 nodes, int64 growth) {

@@ -147,6 +147,20 @@ INLINE Index follow_alone(const Csr &graph, const Frontier &frontier, const Coll
     return examined;
 }
 
+// The same for the edges of two graphs, by a body for each.
+template <class Body>
+INLINE Index follow_both_alone(const Csr &graph, const Csr &incoming, const Frontier &frontier, const Collapse &how,
+                               const Body &along, const Body &against, AloneSpace &space) {
+    Index examined = 0;
+    run_alone(
+        frontier, space, [&](const Frontier &alone) { return few_edges(graph, alone) && few_edges(incoming, alone); },
+        [&](Index batch, const Frontier &alone) {
+            examined += expand_batch(batch, along, team_loop(graph, alone, how, space.queue), space.batch, how);
+            examined += expand_batch(batch, against, team_loop(incoming, alone, how, space.queue), space.batch, how);
+        });
+    return examined;
+}
+
 // The kernels of a body: `name`_batches expands the frontier by BASELINE, HIERARCHICAL or LOCAL; `name`_degrees and
 // `name`_tiles by GLOBAL, for which `name`_leave follows if the body has a reduction.
 #define ENGINE_KERNELS(name, Body)                                                                                     \

@@ -52,14 +52,6 @@ TEAM_KERNEL(trim_alone, Csr graph, Csr incoming, Frontier frontier, Collapse how
     TEAM_SHARED(AloneSpace, space, 1);
     Index examined = 0;
     for ([[maybe_unused]] const Team team : launch.teams())
-        run_alone(
-            frontier, space[0],
-            [&](const Frontier &alone) { return few_edges(graph, alone) && few_edges(incoming, alone); },
-            [&](Index batch, const Frontier &alone) {
-                examined +=
-                    expand_batch(batch, along, team_loop(graph, alone, how, space[0].queue), space[0].batch, how);
-                examined +=
-                    expand_batch(batch, against, team_loop(incoming, alone, how, space[0].queue), space[0].batch, how);
-            });
+        examined += follow_both_alone(graph, incoming, frontier, how, along, against, space[0]);
     count_up(frontier.totals + 1, examined);
 }

@@ -69,10 +69,10 @@ KERNEL(find_edge_ratios, Csr graph, const float64 *sums, int64 transposed, uint6
         });
 }
 
-// ratios[v] = values[v] / sum, a part of a vector that sums to 1.
-KERNEL(find_vector_ratios, const float64 *values, float64 sum, uint64 *ratios) {
+// ratios[v] = values[v] / sum, a part of a vector that sums to 1; values[order[v]] / sum if nodes are renumbered.
+KERNEL(find_vector_ratios, const float64 *values, float64 sum, const int32 *order, uint64 *ratios) {
     for (const Index v : launch)
-        ratios[v] = ratio_of(values[v], sum);
+        ratios[v] = ratio_of(values[order != nullptr ? order[v] : v], sum);
 }
 
 // The first scores, given as ratios (null: all even), and their shares.
@@ -102,8 +102,8 @@ KERNEL(end_scores, PageRank rank) {
     }
 }
 
-// The scores as numbers that sum to 1.
-KERNEL(export_scores, const uint64 *scores, float64 *shown) {
+// The scores as numbers that sum to 1. If nodes are renumbered, `order` has their old numbers; otherwise it is null.
+KERNEL(export_scores, const uint64 *scores, const int32 *order, float64 *shown) {
     for (const Index v : launch)
-        shown[v] = float64(scores[v]) / float64(ONE_SCORE);
+        shown[order != nullptr ? order[v] : v] = float64(scores[v]) / float64(ONE_SCORE);
 }

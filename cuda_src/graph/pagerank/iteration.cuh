@@ -70,17 +70,25 @@ template <class T> struct Iteration {
     T *next_shares;
     uint64 dangling_mass, dangling_each, teleported_each; // the latter two if dangling or personalization is even
 
+    // Whether the parts of the dangling and the teleported mass are the same for all nodes, and no score is kept.
+    METHOD bool is_even() const {
+        return rank.keep == 0 && rank.dangling == nullptr && rank.personalization == nullptr;
+    }
+
     METHOD RankedNode load(Index node) const { return {rank.scores[node], rank.node_ratios[node]}; }
 
-    // The new score and share of a node, of which the shares that reach it sum to `incoming`.
+    // The new score and share of a node, of which the shares that reach it sum to `incoming`. EVEN: is_even() holds.
     METHOD void leave(Index node, uint64 incoming, RankSums &sums) const { leave(node, load(node), incoming, sums); }
+    template <bool EVEN = false>
     METHOD void leave(Index node, const RankedNode &loaded, uint64 incoming, RankSums &sums) const {
         const uint64 old_score = loaded.score, ratio = loaded.ratio;
-        const uint64 loose = rank.dangling != nullptr ? part_of(dangling_mass, rank.dangling[node]) : dangling_each;
-        const uint64 teleported =
-            rank.personalization != nullptr ? part_of(rank.teleported, rank.personalization[node]) : teleported_each;
-        const uint64 score =
-            (rank.keep != 0 ? part_of(old_score, rank.keep) : 0) + part_of(incoming + loose, rank.move) + teleported;
+        const uint64 loose =
+            EVEN || rank.dangling == nullptr ? dangling_each : part_of(dangling_mass, rank.dangling[node]);
+        const uint64 teleported = EVEN || rank.personalization == nullptr
+                                      ? teleported_each
+                                      : part_of(rank.teleported, rank.personalization[node]);
+        const uint64 kept = EVEN || rank.keep == 0 ? 0 : part_of(old_score, rank.keep);
+        const uint64 score = kept + part_of(incoming + loose, rank.move) + teleported;
         sums.change += score > old_score ? score - old_score : old_score - score;
         sums.dangling += ratio == 0 ? score : 0;
         rank.scores[node] = score;

@@ -11,7 +11,7 @@
 constexpr int MOST_SCANNED = int(2 * RANK_TILE / TEAM_SIZE); // prefix sums per member
 constexpr int PAD = 8;      // an unused word after so many: neighbouring members use other banks of shared memory
 constexpr int LOADS = 8;    // shares that a member of a GPU waits for together
-constexpr Index AHEAD = 32; // edges: a CPU prefetches their shares
+constexpr Index AHEAD = 64; // edges: a CPU prefetches their shares
 
 // Shared memory of a team.
 struct PullSpace {
@@ -111,7 +111,7 @@ INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, c
 
 // Pulls the shares of a tile's rows, apart from a long one. What is needed of a member's first row is loaded with the
 // shares: a GPU waits for both at once.
-template <bool WEIGHTED, class T>
+template <bool WEIGHTED, bool EVEN, class T>
 INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr back, const uint64 *ratios,
                       const RowTile &tile, PullSpace &space, RankSums &sums) {
     struct Row {
@@ -130,7 +130,7 @@ INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr 
     find_sums<WEIGHTED>(team, back, ratios, iteration.shares, tile.begin, tile.edges, space);
     RankSums own; // in registers of a CPU, which no store of a score can change
     while (row != rows.end()) {
-        iteration.leave(*row, loaded.node, space.sums[loaded.to] - space.sums[loaded.from], own);
+        iteration.template leave<EVEN>(*row, loaded.node, space.sums[loaded.to] - space.sums[loaded.from], own);
         ++row;
         if (row != rows.end())
             loaded = load(*row);
@@ -170,9 +170,11 @@ INLINE void pull_task(const Team &team, const Iteration<T> &iteration, const Csr
         else
             pull_chunk<false>(team, iteration, back, ratios, tiles, task - tiles.tile_count, space);
     } else if (ratios != nullptr) {
-        pull_tile<true>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
+        pull_tile<true, false>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
+    } else if (ONE_MEMBER && iteration.is_even()) { // a CPU has fewer registers
+        pull_tile<false, true>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
     } else {
-        pull_tile<false>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
+        pull_tile<false, false>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
     }
 }
 

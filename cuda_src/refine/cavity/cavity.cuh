@@ -32,7 +32,8 @@ enum Outcome : int32 {
     DEAD = 10,      // its root no longer exists
     BLOCKED = 11,   // blocked by a subsegment that is never split
     DEFERRED = 12,  // waits for exact arithmetic (between two kernels only)
-    OUTCOMES = 13,  // number of outcomes
+    WAITING = 13,   // a frozen triangle of the tile is in the way: another tile decides
+    OUTCOMES = 14,  // number of outcomes
 };
 
 struct BoundaryEdge {

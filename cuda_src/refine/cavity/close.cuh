@@ -13,14 +13,19 @@ INLINE Outcome final_outcome(int32 outcome) {
 }
 
 // Excludes what cannot be resolved from further attempts: a triangle until it is rebuilt, a subsegment until all other
-// work is done. A triangle whose cavity does not fit an ordinary record waits for the pass with large ones.
+// work is done. A triangle whose cavity does not fit an ordinary record waits for the pass with large ones. What waits
+// for another tile is tried again when all other work is done (dmr/refinement/rounds/retries.py).
 INLINE void set_aside(const Mesh &mesh, int32 root, bool segment, Outcome outcome) {
     if (segment && outcome == PRECISION)
         mesh.split_states[root] = UNSPLITTABLE;
+    else if (segment && outcome == WAITING)
+        mesh.split_states[root] = SPLIT_WAITS;
     else if (outcome == PRECISION)
         mesh.quality[root] |= GIVEN_UP;
     else if (outcome == BLOCKED)
         mesh.quality[root] |= GIVEN_UP | HELD;
+    else if (outcome == WAITING)
+        mesh.quality[root] |= GIVEN_UP | WAITS;
     else if (!segment && outcome == OVERFLOWED)
         mesh.quality[root] |= LARGE;
 }

@@ -32,9 +32,12 @@ KERNEL(grow_exactly, Mesh mesh, Limits limits, Cavities cavities, Count segments
             claim(i, grow_triangle_candidate<EXACT>(mesh, limits, cavities, i));
 }
 
-// Allows another attempt at subsegments that had no room for a point: they may have some when all other work is done.
-KERNEL(clear_unsplittable, int32 *split_states) {
+// Allows another attempt at subsegments that had no room for a point, or met a frozen triangle: the way may be free
+// when all other work is done.
+KERNEL(clear_set_aside, int32 *split_states) {
     for (const Index s : launch)
-        if (split_states[s] == UNSPLITTABLE)
+        if (split_states[s] == UNSPLITTABLE || split_states[s] == SPLIT_WAITS)
             split_states[s] = NO_REQUEST;
+        else if (split_states[s] == WANTED_ELSEWHERE)
+            split_states[s] = BESIDE_CUT;
 }

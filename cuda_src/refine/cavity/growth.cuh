@@ -10,9 +10,10 @@
 #include "refine/cavity/petal.cuh"
 #include "refine/quality/quality.cuh"
 
-// Subsegments that block a triangle's point. Requests that they be split instead.
+// Subsegments that block a triangle's point, and cuts. Requests that the subsegments be split instead.
 struct Obstacles {
     bool any = false, resolved = true, free = true; // found any; none UNSPLITTABLE; none KEPT
+    bool waits = false;                             // another tile must decide
 
     // A triangle that lies `flat` on the subsegment would also lie flat on its pieces.
     METHOD void add(const Mesh &mesh, int32 subsegment, bool flat) {
@@ -20,9 +21,12 @@ struct Obstacles {
         any = true;
         resolved = resolved && state != UNSPLITTABLE;
         free = free && state != KEPT;
+        waits = waits || state >= FIRST_WAITING;
     }
 
-    METHOD Outcome outcome() const { return !resolved ? PRECISION : (free ? ENCROACHED : BLOCKED); }
+    METHOD void add_frozen_triangle() { any = waits = true; }
+
+    METHOD Outcome outcome() const { return waits ? WAITING : (!resolved ? PRECISION : (free ? ENCROACHED : BLOCKED)); }
 };
 
 // The cavity of a triangle is first grown around its center, the off-center or circumcenter. If another point of its
@@ -35,6 +39,14 @@ INLINE bool lies_on_line(const Mesh &mesh, int32 triangle, Point u, Point v) {
     const Triangle t = without_owner(mesh.triangles[triangle]);
     return on_line(u, v, mesh.points[t.vertex[0]]) && on_line(u, v, mesh.points[t.vertex[1]]) &&
            on_line(u, v, mesh.points[t.vertex[2]]);
+}
+
+// Whether p lies strictly inside the circle of the frozen triangle beyond the cut edge from u to v, as a sign. A GPU
+// leaves it to exact arithmetic: few cavities reach a cut.
+template <Arithmetic arithmetic> INLINE int in_circle_beyond(const Mesh &mesh, int32 cut, Point u, Point v, Point p) {
+    if (arithmetic == FILTERED && EXACT_IS_DEAR)
+        return UNSURE;
+    return incircle(mesh.beyond_cuts[cut - mesh.first_cut], v, u, p);
 }
 
 // Grows a triangle's cavity. If the center encroaches on a subsegment of the cavity boundary, or lies beyond it, the
@@ -67,6 +79,17 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
         if (inside > 0) {
             growth.start_at(root);
             const auto meet = [&](int32 subsegment, Point u, Point v) {
+                if (mesh.is_cut(subsegment)) {
+                    const int beyond = in_circle_beyond<arithmetic>(mesh, subsegment, u, v, p);
+                    if (beyond == UNSURE)
+                        return UNSURE;
+                    if (beyond <= 0)
+                        return orient2d_with<arithmetic>(u, v, p);
+                    if (turn == ELSEWHERE)
+                        return 0;
+                    obstacles.add_frozen_triangle();
+                    return 1;
+                }
                 const int buffer = orient2d_with<arithmetic>(u, v, p);
                 if (buffer == UNSURE)
                     return UNSURE;
@@ -119,7 +142,12 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
         (s.right != NOTHING && !in_circumcircle(triangles[s.right], points, p)))
         return PRECISION;
     Growth<EXACT> growth(cavity, triangles, points, p);
-    const auto sees = [&](int32, Point u, Point v) { return orient2d(u, v, p); };
+    bool waits = false;
+    const auto sees = [&](int32 subsegment, Point u, Point v) {
+        const bool beyond = mesh.is_cut(subsegment) && in_circle_beyond<EXACT>(mesh, subsegment, u, v, p) > 0;
+        waits = waits || beyond;
+        return beyond ? 1 : orient2d(u, v, p);
+    };
     growth.start_behind(s.left, edge_that_starts_at(triangles[s.left], s.from));
     const auto unseen = [](Point, Point, bool) {};
     Outcome outcome = growth.run(sees, unseen);
@@ -131,7 +159,7 @@ INLINE Outcome grow_around_subsegment(const Cavity &cavity, const Subsegment &s,
     if (outcome == UNDECIDED)
         growth.finish();
     *extent = growth.extent();
-    return outcome;
+    return waits ? WAITING : outcome;
 }
 
 // ---- Split points of subsegments ----------------------------------------------------------------------------------
@@ -146,17 +174,18 @@ INLINE float64 parameter_of(int32 vertex, const Subsegment &segment, const float
 
 // Whether one triangle fills the corner between subsegment s and another subsegment at its end `apex`, on either side
 // of s.
-INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Triangle *triangles) {
+INLINE bool corner_is_one_triangle(const Subsegment &s, int32 apex, const Mesh &mesh) {
+    const Triangle *const triangles = mesh.triangles;
     bool one = false;
     if (s.left != NOTHING) {
         const Triangle &t = triangles[s.left];
         const int e = edge_that_starts_at(t, s.from);
-        one = t.link[apex == s.from ? previous_corner(e) : next_corner(e)] < 0;
+        one = mesh.is_subsegment(t.link[apex == s.from ? previous_corner(e) : next_corner(e)]);
     }
     if (s.right != NOTHING && !one) {
         const Triangle &t = triangles[s.right];
         const int e = edge_that_starts_at(t, s.to);
-        one = t.link[apex == s.to ? previous_corner(e) : next_corner(e)] < 0;
+        one = mesh.is_subsegment(t.link[apex == s.to ? previous_corner(e) : next_corner(e)]);
     }
     return one;
 }
@@ -233,8 +262,8 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch,
     const float64 start = parameter_of(s.from, whole, mesh.vertex_parameter);
     const float64 end = parameter_of(s.to, whole, mesh.vertex_parameter);
     const bool acute_start =
-        s.from < mesh.input_vertices && mesh.acute[s.from] && corner_is_one_triangle(s, s.from, triangles);
-    const bool acute_end = s.to < mesh.input_vertices && mesh.acute[s.to] && corner_is_one_triangle(s, s.to, triangles);
+        s.from < mesh.input_vertices && mesh.acute[s.from] && corner_is_one_triangle(s, s.from, mesh);
+    const bool acute_end = s.to < mesh.input_vertices && mesh.acute[s.to] && corner_is_one_triangle(s, s.to, mesh);
     float64 t = 0.5 * (start + end);
     if (!acute_start && !acute_end)
         t = start + part_of_half(s, triangles, points, stretch) * (end - start);

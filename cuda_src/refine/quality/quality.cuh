@@ -6,6 +6,7 @@
 constexpr uint32 BAD = 1u << 31;      // violates a bound, and is to be refined
 constexpr uint32 GIVEN_UP = 1u << 30; // no point can improve it: the coordinates cannot resolve it,
 constexpr uint32 HELD = 1u << 26;     // or a segment that is never split blocks it
+constexpr uint32 WAITS = 1u << 25;    // or, for now, a frozen triangle does (close.cuh)
 constexpr uint32 FORCED = 1u << 29;   // below the angle bound, but forced by an input corner: left as it is
 constexpr uint32 LARGE = 1u << 28;    // its cavity needs a large record
 constexpr uint32 LISTED = 1u << 27;   // its slot is in the list of bad triangles

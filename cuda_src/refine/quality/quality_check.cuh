@@ -33,8 +33,8 @@ INLINE bool forced_by_corner(int32 p, int32 q, int32 r, const Point *points, con
 }
 
 // Whether the two edges at a triangle's corner are subsegments: the input then determines the angle between them.
-INLINE bool is_input_corner(const Triangle &t, int k) {
-    return link_across(t, next_corner(k)) < 0 && link_across(t, previous_corner(k)) < 0;
+INLINE bool is_input_corner(const Triangle &t, int k, const Mesh &mesh) {
+    return mesh.is_subsegment(link_across(t, next_corner(k))) && mesh.is_subsegment(link_across(t, previous_corner(k)));
 }
 
 struct Bounds {
@@ -48,7 +48,8 @@ struct Bounds {
 // Computes the quality word of one triangle. It uses squared lengths and products only: the bits are the same
 // everywhere, and each value is within a few units in the last place, which the stricter threshold (2^-40,
 // dmr/refinement/setup/thresholds.py) covers many times over.
-INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &corners, Bounds bounds) {
+INLINE uint32 quality_of(const Triangle &t, const Mesh &mesh, const Corners &corners, Bounds bounds) {
+    const Point *const points = mesh.points;
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
     float64 least = squared_length(b, c);
     int apex = 0; // the corner opposite the shortest edge has the smallest angle
@@ -69,7 +70,7 @@ INLINE uint32 quality_of(const Triangle &t, const Point *points, const Corners &
     const float64 doubled_area = (left - right) + 4.0 * EPSILON * (magnitude(left) + magnitude(right));
     const bool too_large = doubled_area > bounds.doubled_area || pq > bounds.squared_size || pr > bounds.squared_size;
     if (dot > 0.0 && dot * dot > bounds.cosine_squared * (pq * pr)) {
-        const bool forced = is_input_corner(t, apex) ||
+        const bool forced = is_input_corner(t, apex, mesh) ||
                             forced_by_corner(edge_from(t, apex), edge_to(t, apex), corner(t, apex), points, corners);
         if (!forced) {
             const uint32 by_angle = uint32(0x1p22 * (dot * dot / (pq * pr)));
@@ -123,11 +124,11 @@ struct QualityCheck {
             if (own > 0.0 && own < bounds.doubled_area)
                 bounds.doubled_area = own;
         }
-        mesh.quality[slot] = (mesh.quality[slot] & LISTED) | quality_of(t, points, corners, bounds);
+        mesh.quality[slot] = (mesh.quality[slot] & LISTED) | quality_of(t, mesh, corners, bounds);
         // In a constrained Delaunay triangulation, the corner that sees a subsegment under the largest angle is that of
         // the triangle beside it: if this corner does not encroach, no vertex does.
         for (int k = 0; k < 3; ++k)
-            if (link_across(t, k) < 0) {
+            if (mesh.is_subsegment(link_across(t, k))) {
                 const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[corner(t, k)];
                 if (encroaches(u, v, p, limits.lens) && !on_line(u, v, p) &&
                     !corners.cut_alike(corner(t, k), edge_from(t, k), edge_to(t, k), points))

@@ -8,7 +8,7 @@ from typing import Any
 
 from dmr.cli.parsing.options import add_extras, add_feature_options
 from dmr.common.command_line.parser import add_command, add_json, add_threads
-from dmr.common.command_line.values import count, file_name, label, number
+from dmr.common.command_line.values import count, file_name, label, number, positive
 from dmr.triangulation.options import MESHERS
 
 
@@ -23,10 +23,11 @@ def add_validate(commands: Any) -> None:
         dmr validate out.1.ele  # is it a constrained Delaunay triangulation?
         dmr validate out.1.ele --min-angle 30 --input out.ele  # is it a refinement of out.ele to 30 degrees?
         dmr validate a.1.ele --min-angle 30 --input a.poly  # is it a mesh of the domain that a.poly describes?
+        dmr validate out/ --input a.poly --workers 4  # a mesh in parts, by four processes
         """,
     )
     add = parser.add_argument
-    add("mesh", type=file_name, metavar="MESH", help="the mesh to check")
+    add("mesh", type=file_name, metavar="MESH", help="the mesh to check, or the folder of a mesh in parts")
     add("--input", type=file_name, metavar="IN", help="the mesh it was refined from, or the .poly file of its domain")
     add("-q", "--min-angle", type=number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=number, metavar="A", help="no triangle may be larger")
@@ -39,6 +40,7 @@ def add_validate(commands: Any) -> None:
         help="the list that refine --unrefined wrote: these triangles may miss a bound where the geometry confirms it",
     )
     add("--convex-hull", action="store_true", help="the domain of a .poly is the convex hull of its vertices")
+    add("--workers", type=positive, metavar="K", help="check the parts of a folder in K processes (default: 1)")
     add_threads(parser)
     add_json(parser)
     add_feature_options(parser)

@@ -8,13 +8,13 @@ only processes of one machine. File systems without locks are used without one, 
 from __future__ import annotations
 
 import errno
-import fcntl
 import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from dmr.common.system.file_locks import take_lock
 from dmr.errors import FileSystemError, file_error
 
 log = logging.getLogger("dmr.distributed")
@@ -49,7 +49,7 @@ def _acquire(path: Path, folder: Path) -> int:
         except OSError as error:
             raise file_error(error, folder, "cannot be written") from error
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            take_lock(descriptor)
         except OSError as error:
             if error.errno in _HELD:
                 os.close(descriptor)

@@ -35,7 +35,7 @@ class OverExecutor:
         done: dict[str, dict[str, Any]] = {}
         try:
             for task in self.store.missing(tasks):
-                futures[self._executor.submit(run_task, self.store.path, task, self._resources)] = task
+                futures[self._executor.submit(run_task, self.store, task, self._resources)] = task
             for future in as_completed(futures):
                 done[futures[future].name] = future.result()
         except (BrokenExecutor, CancelledError) as error:

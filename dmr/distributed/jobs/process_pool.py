@@ -58,7 +58,7 @@ class ProcessPool:
             # A task that is submitted begins soon: only those that can have been the cause count as lost.
             while waiting and len(running) < self._workers:
                 try:
-                    running[self._pool.submit(run_task, self.store.path, waiting[0])] = waiting[0]
+                    running[self._pool.submit(run_task, self.store, waiting[0])] = waiting[0]
                 except BrokenProcessPool:
                     break
                 waiting.popleft()

@@ -1,6 +1,6 @@
 """The outputs of a job's tasks, each in a folder under the task's name.
 
-An output is written beside its name, flushed to disk, and moved into place with one rename, so that a folder under a
+An output is written beside its name, and moved into place with one rename, so that a folder under a
 task's name is complete, whatever has been killed. The summary of the task lies in it.
 """
 
@@ -31,10 +31,12 @@ class Store:
 
     Args:
         path: a folder that all workers share. It exists.
+        durable: whether outputs are flushed to disk, which only those need that outlive a failure of the machine.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, durable: bool = True) -> None:
         self.path = path
+        self._durable = durable
 
     def folder(self, name: str) -> Folder:
         """Returns the output of a finished task, or stored arrays."""
@@ -99,11 +101,13 @@ class Store:
         try:
             temporary.mkdir()
             yield Folder(temporary)
-            for path in (*temporary.iterdir(), temporary):
-                _flush(path)
+            if self._durable:
+                for path in (*temporary.iterdir(), temporary):
+                    _flush(path)
             if not target.exists():  # else another worker, believed to be dead, has made the same
                 temporary.rename(target)
-                _flush(self.path)
+                if self._durable:
+                    _flush(self.path)
         except OSError as error:
             raise file_error(error, target, "cannot be written") from error
         finally:

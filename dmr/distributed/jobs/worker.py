@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 from multiprocessing import connection, parent_process
-from pathlib import Path
 from typing import Any
 
 from dmr.common.threads import available_threads, cpu_quota
@@ -22,13 +21,13 @@ LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_
 _resources = Resources()
 
 
-def run_task(path: Path, task: Task, resources: Resources | None = None) -> dict[str, Any]:
+def run_task(store: Store, task: Task, resources: Resources | None = None) -> dict[str, Any]:
     """Runs a task in this process; returns its summary.
 
     Args:
-        path: the folder of the store; resources: what the task may use, by default what the process was given.
+        store: where the outputs are; resources: what the task may use, by default what the process was given.
     """
-    return Store(path).run(task, resources or _resources)
+    return store.run(task, resources or _resources)
 
 
 def begin_in_pool(counter: Any, stop: connection.Connection, workers: int, resources: Resources) -> None:

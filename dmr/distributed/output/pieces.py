@@ -87,4 +87,6 @@ def _rows(array: Index | None, rows: Index) -> Index | None:
 
 def _joined(meshes: Sequence[Mesh], name: str) -> Index | None:
     arrays = [getattr(mesh, name) for mesh in meshes]
-    return None if any(array is None for array in arrays) else np.concatenate(arrays)
+    if any(array is None for array in arrays):
+        return None
+    return np.concatenate([array for array in arrays if len(array)] or arrays[:1])  # empty ones have no width

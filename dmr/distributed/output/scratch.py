@@ -18,10 +18,10 @@ PREFIX = ".dmr-tasks-"
 def scratch_store(folder: Path) -> Iterator[Store]:
     """Gives a store in a new folder inside `folder`, which is removed at the end; raises FileError if that fails."""
     try:
-        path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
+        path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder.absolute()))
     except OSError as error:
         raise file_error(error, folder, "cannot be written to") from error
     try:
-        yield Store(path)
+        yield Store(path, durable=False)
     finally:
         shutil.rmtree(path, ignore_errors=True)

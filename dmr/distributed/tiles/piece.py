@@ -64,10 +64,10 @@ class Piece(HoldsFrozen):
         object.__setattr__(self, NUMBERS, frozen(numbers))
 
     def save(self, arrays: Arrays) -> None:
-        """Stores the arrays of the piece, each under the name of its attribute."""
+        """Stores the arrays of the piece, each under the name of its attribute; empty ones are left out."""
         for name in MESH_ARRAYS:
             array = getattr(self.mesh, name)
-            if array is not None:
+            if array is not None and array.size:
                 arrays[name] = array
         arrays[NUMBERS] = self.numbers
 

@@ -1,8 +1,8 @@
 """Compiles GPU modules when the package is built, so that the first call on a GPU does not have to.
 
 It does so if a GPU is visible, or for the architectures listed in DMR_CUDA_ARCHITECTURES ("sm_90;sm_80"; "none"
-turns it off). `setup.py` uses this file before the package is installed: it imports only the standard library and
-`nvcc.py`.
+turns it off). `setup.py` uses this file before numpy is installed: it imports only the standard library, `nvcc.py`, and
+modules of `dmr.common` that need no more.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from dmr.common.threads import available_threads
 
 from .nvcc import CompilationError, Module, compile_modules, cubin_name
 
@@ -104,6 +106,5 @@ def _build_for(sources: Path, target: Path, architecture: str) -> set[Path]:
     missing = [Module(source, file) for file, source in files.items() if not file.is_file()]
     if missing:
         print(f"dmr: compiling {len(missing)} GPU modules for {architecture}", file=sys.stderr)
-    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    compile_modules(missing, sources, architecture, workers)
+    compile_modules(missing, sources, architecture, available_threads())
     return set(files)

@@ -1,6 +1,7 @@
 """Runs nvcc: flags, file names and parallel compilation of GPU modules (`.cu` files), for the package and its build.
 
-`setup.py` loads this file by its path, before the package is installed: it imports only the standard library.
+`setup.py` loads this file by its path, before numpy is installed: of `dmr` it imports only `dmr.common.system`, which
+needs nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -8,17 +9,17 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import signal
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import IO
+
+from dmr.common.system.process_groups import group_is_gone, kill_group, start_group
 
 # -fmad=false: a fused multiply-add rounds once where the CPU rounds twice, and the meshes would differ.
 FLAGS = (
@@ -120,16 +121,10 @@ class Module:
         self._start_next(mine)
 
     def _start_next(self, mine: Path) -> None:
-        # In a new session: a terminal's Ctrl-C reaches only Python, which then ends nvcc and its children.
+        assert self._output is not None
         # nvcc's temporary files go to our folder, which is removed even if nvcc is killed.
-        self._process = subprocess.Popen(
-            self._commands.pop(0),
-            stdin=subprocess.DEVNULL,
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "TMPDIR": str(mine)},
-        )
+        environment = {**os.environ, "TMPDIR": str(mine)}
+        self._process = start_group(self._commands.pop(0), self._output, environment)
 
     def finished(self) -> bool:
         """Whether the machine code is complete; starts the next step if a step has ended.
@@ -153,20 +148,12 @@ class Module:
 
     def kill(self) -> None:
         """Ends nvcc and its child processes, if they run."""
-        if self._process is not None and self._process.poll() is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        if self._process is not None:
+            kill_group(self._process)
 
     def is_gone(self) -> bool:
         """Whether no process of nvcc is left; after `kill`, they need a moment to end."""
-        if self._process is None:
-            return True
-        try:
-            os.killpg(self._process.pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
+        return self._process is None or group_is_gone(self._process)
 
     def close(self) -> None:
         """Closes the file that holds nvcc's output."""

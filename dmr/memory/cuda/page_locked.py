@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import os
 import weakref
 from collections import defaultdict, deque
 from typing import Any, NamedTuple
@@ -19,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.errors import InternalError, OutOfMemoryError
+from dmr.common.pooling import after_forks
+from dmr.common.system.pages import private_pages
 from dmr.memory.cuda.drivercalls import call
 
 LEAST_BYTES = 2**16  # for less, the buffers are as fast
@@ -64,7 +65,7 @@ class PageLockedPool:
         self._requested: set[int] = set()  # sizes
         self._locked = 0  # bytes
         self._forks = 0
-        os.register_at_fork(after_in_parent=self._count_fork)
+        after_forks(self._count_fork)
 
     def array(self, nbytes: int) -> NDArray[np.uint8] | None:
         """Returns an array of undefined content, or None: the size is rare or unsuitable, or too much is locked."""
@@ -103,7 +104,7 @@ class PageLockedPool:
                     self._unlock(kept.pop().pages)
         if self._locked + size > MOST_LOCKED:
             return None
-        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        pages = private_pages(size)
         try:
             call("cuMemHostRegister_v2", _address(pages), ctypes.c_size_t(size), ctypes.c_uint(0))
         except (InternalError, OutOfMemoryError):  # the system allows no more; a download does not depend on it

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dmr.errors import OptionError
-from dmr.location.background import DeviceBackground
-from dmr.location.parents import find_parents
 from dmr.memory import open_device
 from dmr.mesh.arguments import check_kind
+from dmr.mesh.location.background import DeviceBackground
+from dmr.mesh.location.parents import find_parents
 from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement import refine

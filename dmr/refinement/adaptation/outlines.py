@@ -6,8 +6,8 @@ import numpy as np
 
 from dmr.common.arguments import checks_keywords
 from dmr.domains.faces import enclosed_faces
-from dmr.location.locator import locate
 from dmr.mesh.arguments import check_kind
+from dmr.mesh.location.locator import locate
 from dmr.mesh.provenance import is_triangulation, origin_of
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.adaptation.collinear import merge_straight_runs

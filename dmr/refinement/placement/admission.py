@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.location.background import DeviceBackground
 from dmr.memory import Device, constant
+from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.placement.placing import Placement
 from dmr.refinement.setup.admission import admit
@@ -36,9 +36,9 @@ def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tu
     state.vertex_parameter[: len(order)].upload(parameter[order])
     rows = mesh.unique_segment_rows()[2]
     state.subsegment_origin[: len(rows)].upload(placement.origin[rows])
-    _direct(state, rank[mesh.segments[rows, 0]])
+    direct(state, rank[mesh.segments[rows, 0]])
     state.input_subsegments = len(rows)
-    state.input_segments = device.array(_records(rank[segments.ends]))
+    state.input_segments = device.array(segment_records(rank[segments.ends]))
     if state.any_acute:
         count = len(segments.ends)
         state.anchor.fill(255)
@@ -64,16 +64,17 @@ def interpolate_attributes(state: DeviceMesh, placement: Placement) -> None:
     state.attributes[: rows.size].upload(rows.reshape(-1))
 
 
-def _direct(state: DeviceMesh, starts: Int) -> None:
-    """Gives the subsegments the directions of their segments."""
+def direct(state: DeviceMesh, starts: Int) -> None:
+    """Gives the subsegments the directions of their segments; those with a triangle on one side only keep theirs."""
     subsegments = state.subsegments[: len(starts)].download()
-    turned = subsegments["from"] != starts  # within the domain
+    turned = (subsegments["from"] != starts) & (subsegments["right"] >= 0)
     for one, other in (("from", "to"), ("left", "right")):
         subsegments[one][turned], subsegments[other][turned] = subsegments[other][turned], subsegments[one][turned]
     state.subsegments[: len(starts)].upload(subsegments)
 
 
-def _records(ends: Int) -> NDArray[Any]:
+def segment_records(ends: Int) -> NDArray[Any]:
+    """Returns the records of input segments with these ends."""
     records: NDArray[Any] = np.zeros(len(ends), SUBSEGMENT)
     records["from"], records["to"] = ends.T
     records["left"] = records["right"] = -1

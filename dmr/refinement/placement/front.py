@@ -1,4 +1,4 @@
-"""The advancing front: rounds of proposals (`cuda_src/placement/front.cu`).
+"""The advancing front: rounds of proposals (`cuda_src/placement/front.cu`), which the device repeats by itself.
 
 Every accepted point keeps a distance of SPACING sizes from all others, so their number is bounded; and each round that
 has proposals accepts one at least: the one of highest priority. So the rounds end.
@@ -11,14 +11,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, Packed, constant, pack, record, scan, total
+from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Packed, constant, pack, record
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.cells import Cells
+from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.state.records import POINT
 from dmr.sizing.source import SizeSource
 
 PROPOSAL = record("Proposal")
 MOST_PROPOSALS = constant("MOST_PROPOSALS", "placement/front.cu")
+MOST_ROUNDS = 2**31 - 1
+ROUNDS_TO_REPORT = 16  # between two reports
+
+
+class Entry(Enumeration, enum="FrontEntry"):
+    """Indices into the progress of a front."""
+
+
+class Fate(Enumeration, enum="ProposalFate"):
+    """What becomes of a proposal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,119 +51,126 @@ class Front:
     """Places points in one domain."""
 
     def __init__(self, outline: Outline, sizes: SizeSource, device: Device, most: int) -> None:
-        """Uploads the outline.
+        """Uploads the outline, and proposes apexes at its pieces.
 
         Args:
             outline: where the front starts; sizes: the wanted sizes; device: where it runs.
             most: points to place at most.
         """
-        self._device, self._sizes, self._most = device, sizes.on(device), most
-        n = self._outline = self._count = len(outline.points)
+        self._device, self._sizes = device, sizes.on(device)
+        n = self._outline = len(outline.points)
+        self._limit = n + most
+        self._low = (float(outline.points[:, 0].min()), float(outline.points[:, 1].min()))
+        self._high = (float(outline.points[:, 0].max()), float(outline.points[:, 1].max()))
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
+        self._sizes.evaluate(self._points, n, self._node_sizes)
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
-        low = outline.points.min(axis=0)
-        self._cells, self._rivals = Cells(device, (low[0], low[1])), Cells(device, (low[0], low[1]))
-        self._sizes.evaluate(self._points, n, self._node_sizes)
-        self._cells.clear(2 * n)
-        self._add_nodes(0)
-        self._fronts = outline.fronts
+        self._progress = device.empty(Entry.FRONT_ENTRIES, np.int32)
+        self._numbers = np.zeros(Entry.FRONT_ENTRIES, np.int32)
+        self._numbers[Entry.FRONT_NODES], count = n, len(outline.fronts)
+        self._lists, self._apexes = device.empty(0, PROPOSAL), device.empty(0, POINT)
+        self._apex_sizes = device.empty(0, np.float64)
+        self._reserve(count)
+        self._numbers[Entry.PENDING_PROPOSALS] = self._numbers[Entry.FRESH_PROPOSALS] = count
+        fronts = device.array(outline.fronts.reshape(-1))
+        device.launch("propose_at_pieces", count, fronts, self._nodes, self._proposals)
+        self._sizes.evaluate(self._apexes, count, self._apex_sizes)
+        with device.rehearsal():
+            self._launch_round()
 
-    @property
-    def complete(self) -> bool:
-        """Whether no proposal is left."""
-        return self._waiting == 0
+    def run(self, limit: TimeLimit, report: Callable[[int], bool] | None) -> Float:
+        """Advances the front until no proposal is left, or the time is over; returns the points, (k, 2).
 
-    def run(self, may_go_on: Callable[[], bool]) -> Float:
-        """Advances the front until no proposal is left, or `may_go_on()` is False; returns the points, (k, 2)."""
-        pending, waiting = self._settled(*self._at_pieces())
-        while waiting and may_go_on():
-            pending, waiting = self._filtered("check_spacing", pending, waiting, self._nodes, self._cells.view)
-            first = self._count
-            pending, waiting = self._accept(pending, waiting)
-            if self._count == first or self._count - self._outline >= self._most:
+        Args:
+            limit: of the time.
+            report: called several times with the number of points; the front ends if it returns False.
+        """
+        numbers = self._numbers
+        loop = None
+        while numbers[Entry.PENDING_PROPOSALS] and numbers[Entry.FRONT_NODES] < self._limit and not limit.over:
+            if self._lacks_capacity():
+                self._reserve(int(numbers[Entry.PENDING_PROPOSALS]))
+                loop = None
+            loop = loop or self._device.loop(self._launch_round, self._entry(Entry.FRONT_HALT))
+            rounds = limit.rounds(MOST_ROUNDS if report is None else ROUNDS_TO_REPORT)
+            numbers[Entry.LAST_FRONT_ROUND] = min(numbers[Entry.FRONT_ROUND] + rounds, MOST_ROUNDS)
+            self._progress.upload(numbers)
+            with limit.measured():
+                loop.run()
+                self._progress.download(out=numbers)
+            if report is not None and report(int(numbers[Entry.FRONT_NODES]) - self._outline) is False:
                 break
-            fresh, count = self._settled(*self._at_nodes(first))
-            pending, waiting = self._joined(pending, waiting, fresh, count)
-        self._waiting = waiting
-        placed: Float = self._points[self._outline : self._count].download().view(np.float64).reshape(-1, 2)
+        placed: Float = (
+            self._points[self._outline : numbers[Entry.FRONT_NODES]].download().view(np.float64).reshape(-1, 2)
+        )
         return placed
+
+    def _lacks_capacity(self) -> bool:
+        """Whether the next round could exceed the capacity of the nodes or of the lists."""
+        nodes, pending = int(self._numbers[Entry.FRONT_NODES]), int(self._numbers[Entry.PENDING_PROPOSALS])
+        return nodes + pending > self._points.size or MOST_PROPOSALS * pending > self._apexes.size
+
+    def _reserve(self, pending: int) -> None:
+        """Allocates what rounds with this many proposals, or twice as many, need; copies nodes and proposals there."""
+        device, numbers = self._device, self._numbers
+        nodes, most = int(numbers[Entry.FRONT_NODES]), 2 * MOST_PROPOSALS * pending
+        capacity = 2 * max(nodes, pending)
+        self._points, self._node_sizes = self._points.grown(capacity), self._node_sizes.grown(capacity)
+        lists, sizes = device.empty(2 * most, PROPOSAL), device.empty(most, np.float64)
+        first = self._apexes.size * (int(numbers[Entry.FRONT_ROUND]) % 2)
+        last = first + int(numbers[Entry.PENDING_PROPOSALS])
+        lists[: last - first].copy_from(self._lists[first:last])
+        fresh = int(numbers[Entry.FRESH_PROPOSALS])
+        sizes[:fresh].copy_from(self._apex_sizes[:fresh])
+        numbers[Entry.FRONT_ROUND] = 0  # the current list is the first one
+        self._lists, self._apex_sizes, self._apexes = lists, sizes, device.empty(most, POINT)
+        self._made, self._counts = device.empty(most, PROPOSAL), device.empty(most, np.int32)
+        self._slots, self._fates = device.empty(most, np.int64), device.empty(most, np.int32)
+        self._sums = device.empty(device.most_pieces * Fate.PROPOSAL_FATES, np.int32)
+        self._cells, self._rivals = Cells(device, self._low, self._points.size), Cells(device, self._low, most)
+        device.launch("add_nodes", nodes, self._nodes, self._cells.view)
+
+    def _launch_round(self) -> None:
+        """Launches a round of which only the device knows the numbers, and plans the next one."""
+        device, nodes, proposals = self._device, self._nodes, self._proposals
+        cells, rivals, most = self._cells.view, self._rivals.view, self._apexes.size
+        pending, waiting = self._number(Entry.PENDING_PROPOSALS, most), self._number(Entry.WAITING_PROPOSALS, most)
+        accepted, fresh = self._number(Entry.ACCEPTED_NODES, most), self._number(Entry.FRESH_PROPOSALS, most)
+        first, round = self._number(Entry.FRONT_NODES, MOST_ROUNDS), self._number(Entry.FRONT_ROUND, MOST_ROUNDS)
+        device.launch("settle_proposals", pending, nodes, cells, rivals, proposals, waiting, round, pending)
+        pieces = device.pieces(pending)
+        device.launch("choose_proposals", pieces, rivals, proposals, round, pending)
+        device.launch(
+            "accept_proposals", pieces, nodes, cells, rivals, proposals, first, self._limit, round, pending,
+            self._progress,
+        )  # fmt: skip
+        pieces = device.pieces(accepted)
+        device.launch("propose_at_nodes", pieces, nodes, cells, proposals, first, accepted)
+        device.launch("pack_proposals", pieces, proposals, accepted, round, self._progress)
+        self._sizes.evaluate(self._apexes, fresh, self._apex_sizes)
+        device.launch("plan_front", 1, self._limit, self._points.size, proposals, self._progress)
+
+    def _entry(self, entry: Entry) -> DeviceArray:
+        return self._progress[entry : entry + 1]
+
+    def _number(self, entry: Entry, bound: int) -> DeviceCount:
+        return DeviceCount(self._entry(entry), bound)
 
     @property
     def _nodes(self) -> Packed:
         return pack(
             "Nodes", points=self._points, sizes=self._node_sizes, outline=self._outline,
-            first_piece=self._first_piece, across=self._across,
+            first_piece=self._first_piece, across=self._across, low_x=self._low[0], low_y=self._low[1],
+            high_x=self._high[0], high_y=self._high[1],
         )  # fmt: skip
 
-    def _at_pieces(self) -> tuple[DeviceArray, DeviceArray, int]:
-        """Returns a proposal for each directed piece, their apexes, and their number."""
-        count, device = len(self._fronts), self._device
-        proposals, apexes = device.empty(count, PROPOSAL), device.empty(count, POINT)
-        fronts = device.array(self._fronts.reshape(-1))
-        device.launch("propose_at_pieces", count, fronts, self._nodes, proposals, apexes)
-        return proposals, apexes, count
-
-    def _at_nodes(self, first: int) -> tuple[DeviceArray, DeviceArray, int]:
-        """Returns the proposals of the nodes from `first` on."""
-        device, nodes = self._device, self._count - first
-        by_node, made = device.empty(MOST_PROPOSALS * nodes, PROPOSAL), device.empty(nodes, np.int32)
-        device.launch("propose_at_nodes", nodes, first, self._nodes, self._cells.view, by_node, made)
-        offsets = scan(made)
-        count = total(offsets, nodes)
-        proposals, apexes = device.empty(count, PROPOSAL), device.empty(count, POINT)
-        device.launch("pack_proposals", nodes, by_node, offsets, proposals, apexes)
-        return proposals, apexes, count
-
-    def _settled(self, proposals: DeviceArray, apexes: DeviceArray, count: int) -> tuple[DeviceArray, int]:
-        """Fits proposals to the sizes at their apexes; returns those that nothing blocks."""
-        sizes = self._device.empty(count, np.float64)
-        self._sizes.evaluate(apexes, count, sizes)
-        return self._filtered("settle_proposals", proposals, count, sizes, self._nodes, self._cells.view)
-
-    def _filtered(
-        self, kernel: str, proposals: DeviceArray, count: int, *arguments: DeviceArray | Packed
-    ) -> tuple[DeviceArray, int]:
-        """Returns the proposals that a kernel flags."""
-        flags = self._device.empty(count, np.int32)
-        self._device.launch(kernel, count, proposals, *arguments, flags)
-        offsets = scan(flags)
-        left = total(offsets, count)
-        kept = self._device.empty(left, PROPOSAL)
-        self._device.launch("keep_proposals", count, proposals, flags, offsets, 1, 0, kept)
-        return kept, left
-
-    def _accept(self, proposals: DeviceArray, count: int) -> tuple[DeviceArray, int]:
-        """Makes nodes of the proposals that beat all rivals; returns the others."""
-        device = self._device
-        apexes, flags = device.empty(count, POINT), device.empty(count, np.int32)
-        self._rivals.clear(count)
-        device.launch("add_proposals", count, proposals, apexes, self._rivals.view)
-        device.launch("choose_proposals", count, proposals, self._rivals.view, flags)
-        offsets = scan(flags)
-        accepted = total(offsets, count)
-        first, self._count = self._count, min(self._count + accepted, self._outline + self._most)
-        self._points, self._node_sizes = self._points.grown(self._count), self._node_sizes.grown(self._count)
-        device.launch("accept_proposals", count, proposals, flags, offsets, first, self._count - first, self._nodes)
-        self._add_nodes(first)
-        left = device.empty(count - accepted, PROPOSAL)
-        device.launch("keep_proposals", count, proposals, flags, offsets, 0, 0, left)
-        return left, count - accepted
-
-    def _add_nodes(self, first: int) -> None:
-        """Adds nodes to the cells; all of them again if the table must grow."""
-        if self._count > self._cells.capacity:
-            self._cells.clear(2 * self._count)
-            first = 0
-        self._device.launch("add_nodes", self._count - first, first, self._nodes, self._cells.view)
-
-    def _joined(self, older: DeviceArray, old_count: int, fresh: DeviceArray, count: int) -> tuple[DeviceArray, int]:
-        if not old_count:
-            return fresh, count
-        joined = self._device.empty(old_count + count, PROPOSAL)
-        joined[:old_count].copy_from(older)
-        joined[old_count:].copy_from(fresh)
-        return joined, old_count + count
+    @property
+    def _proposals(self) -> Packed:
+        return pack(
+            "Proposals", lists=self._lists, made=self._made, counts=self._counts, apexes=self._apexes,
+            sizes=self._apex_sizes, slots=self._slots, fates=self._fates, sums=self._sums, most=self._apexes.size,
+        )  # fmt: skip
 
 
 def _incident(pieces: Int, nodes: int) -> tuple[Int, Int]:

@@ -17,22 +17,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.location.background import DeviceBackground
 from dmr.memory import Device
+from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import Division, divide, lengths
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import smallest
+from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.state.records import POINT
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.meshing import links_of_kept
+from dmr.triangulation.meshing import faster_by_rounds, links_of_kept
 from dmr.triangulation.native import Plane, triangulate_plane
+from dmr.triangulation.rounds import plane_by_rounds
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
-GROWTH = 0.15  # they grow by this much per unit of distance from it
+GROWTH = 0.15  # they grow by this much per unit of distance from it, unless the user says otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,6 @@ class Placement:
         mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
             of segments are named, with the markers of their segments.
         segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
-        complete: whether the front has run to its end.
     """
 
     given_mesh: Mesh
@@ -52,7 +53,6 @@ class Placement:
     segments: Segments
     origin: Int
     division: Division
-    complete: bool
 
     @property
     def given(self) -> int:
@@ -77,8 +77,10 @@ def place(
     device: Device,
     *,
     keep_segments: str,
+    growth: float,
     most: int,
-    may_go_on: Callable[[], bool],
+    limit: TimeLimit,
+    report: Callable[[int], bool] | None = None,
 ) -> Placement:
     """Places points in the domain of a mesh.
 
@@ -88,22 +90,27 @@ def place(
         sizes: the wanted edge lengths, evaluated by kernels; inf where no points are wanted.
         device: where the front runs.
         keep_segments: which segments are not divided, as in `RefineOptions`.
+        growth: of the sizes around pieces of the outline that are shorter, per unit of distance.
         most: the most points to insert; the first ones of the front are placed.
-        may_go_on: whether the front may go on; called before each round.
+        limit: the limit on seconds, which ends the front.
+        report: called several times with the number of points placed; the front ends if it returns False.
     """
     segments = Segments.of(mesh, acute, keep_segments)
     everywhere = divide(mesh.vertices, segments, sizes)
+    near_fine = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
+    if near_fine is not sizes:  # long segments near fine ones need more pieces: the front does not cross short ones
+        sizes = near_fine
+        everywhere = divide(mesh.vertices, segments, sizes)
     division = everywhere.without(np.flatnonzero(segments.kept))
     if len(division.segment) > most:
         division = Division(division.segment[:most], division.parameter[:most])
     while True:
         new = _vertices(mesh, segments, division, device)
-        outline, sizes_there = _outline(mesh, segments, division, everywhere, new, sizes, device)
-        front = Front(outline, sizes_there, device, most - len(new))
-        placed = front.run(may_go_on)
+        front = Front(_outline(mesh, segments, division, everywhere, new, device), sizes, device, most - len(new))
+        placed = front.run(limit, report)
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
-        plane = triangulate_plane(Pslg(vertices, pieces))
+        plane = _triangulated(Pslg(vertices, pieces), device)
         disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
         if not disturbed.size:
             break
@@ -111,7 +118,7 @@ def place(
         division = division.without(disturbed)
     origin = origin[plane.edge_segments]
     made = _mesh(mesh, segments, division, vertices, plane, origin, device)
-    return Placement(mesh, made, segments, origin, division, front.complete)
+    return Placement(mesh, made, segments, origin, division)
 
 
 def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:
@@ -127,18 +134,9 @@ def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device
 
 
 def _outline(
-    mesh: Mesh,
-    segments: Segments,
-    division: Division,
-    everywhere: Division,
-    new: Float,
-    sizes: SizeSource,
-    device: Device,
-) -> tuple[Outline, SizeSource]:
-    """Returns the outline for the front, and the sizes, which are smaller beside a finer outline.
-
-    Kept segments are divided there, too, so that the front advances from them as from others.
-    """
+    mesh: Mesh, segments: Segments, division: Division, everywhere: Division, new: Float, device: Device
+) -> Outline:
+    """Returns the outline for the front. Kept segments are divided there, too, so that the front advances from them."""
     if segments.kept.any():
         kept = everywhere.without(np.flatnonzero(~segments.kept))
         both = np.concatenate([division.segment, kept.segment])
@@ -148,11 +146,15 @@ def _outline(
     points = np.concatenate([mesh.vertices, new])
     pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
     fronts = np.concatenate([pieces, pieces[segments.right[origin]][:, ::-1]])
-    return Outline(points, pieces, fronts), _beside_fine_pieces(points, pieces, sizes)
+    return Outline(points, pieces, fronts)
 
 
-def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSource:
+def _beside_fine_pieces(
+    mesh: Mesh, segments: Segments, division: Division, sizes: SizeSource, growth: float, device: Device
+) -> SizeSource:
     """Returns the sizes, lowered around pieces of the outline that are shorter."""
+    points = np.concatenate([mesh.vertices, _vertices(mesh, segments, division, device)])
+    pieces, _ = division.pieces(segments.ends, len(mesh.vertices))
     length = lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
     joined = np.unique(pieces)
     wanted = np.full(len(points), np.inf)
@@ -162,9 +164,15 @@ def _beside_fine_pieces(points: Float, pieces: Int, sizes: SizeSource) -> SizeSo
     if not fine.any():
         return sizes
     start, end = (points[pieces[fine, k]] for k in range(2))
-    lowered = smallest(sizes, SegmentSizes(start, end, length[fine], GROWTH))
+    lowered = smallest(sizes, SegmentSizes(start, end, length[fine], growth))
     assert lowered is not None
     return lowered
+
+
+def _triangulated(pslg: Pslg, device: Device) -> Plane:
+    """Triangulates the plane around a graph: by rounds where they are faster, and if no segments cross."""
+    plane = plane_by_rounds(pslg, device) if faster_by_rounds(pslg, device) else None
+    return triangulate_plane(pslg) if plane is None else plane
 
 
 def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:

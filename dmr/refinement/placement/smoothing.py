@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, scan, total
+from dmr.memory import DeviceArray, flagged_indices, scan, total
 from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.thresholds import cosine_and_sine
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 from dmr.triangulation.rounds.epochs import Epochs
 
-ROUNDS = 8  # of Laplace's smoothing
+ROUNDS = 6  # of Laplace's smoothing
 LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted
 LIFTS, SWEEPS = 6, 6  # times that the mesh is made Delaunay again, and moves before each
 
 
 def smooth(state: DeviceMesh, epochs: Epochs) -> None:
     """Moves the free vertices; the mesh is constrained Delaunay afterwards."""
-    for _ in range(ROUNDS):
-        _average(state)
-        make_delaunay(state, epochs)
+    incident = _incident(state)
+    for _ in range(ROUNDS):  # flips between them hardly change the result
+        _average(state, incident)
+    make_delaunay(state, epochs)
     limit = float(cosine_and_sine(LIFTED_ANGLE)[0] ** 2)
     for _ in range(LIFTS):
         if not _lift(state, limit):
@@ -39,14 +40,12 @@ def _incident(state: DeviceMesh) -> DeviceArray:
     return incident
 
 
-def _average(state: DeviceMesh) -> None:
+def _average(state: DeviceMesh, incident: DeviceArray) -> None:
     """Moves free vertices to the means of their neighbours, except where that would reverse a triangle."""
     device, count = state.device, state.vertices
     targets, stays = device.empty(count, POINT), device.zeros(count, np.int32)
     flags = device.empty(state.slots, np.int32)
-    device.launch(
-        "average_neighbours", count, state.triangles, state.points, state.vertex_origin, _incident(state), targets
-    )
+    device.launch("average_neighbours", count, state.triangles, state.points, state.vertex_origin, incident, targets)
     while True:  # each turn takes moves back, and without any move no triangle is reversed
         device.launch("flag_reversed", state.slots, state.triangles, targets, stays, flags)
         if total(scan(flags), state.slots) == 0:
@@ -58,12 +57,13 @@ def _average(state: DeviceMesh) -> None:
 def _lift(state: DeviceMesh, limit: float) -> bool:
     """Moves vertices of angles below a limit, given as a squared cosine; returns whether there are any."""
     device, count = state.device, state.vertices
-    incident, worst = _incident(state), device.empty(count, np.float64)
-    flags = device.empty(count, np.int32)
+    flags = device.zeros(count, np.int32)
+    device.launch("flag_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, flags)
+    listed, found = flagged_indices(flags)
+    if not found:
+        return False
+    incident, worst = _incident(state), device.zeros(count, np.float64)
     for sweep in range(SWEEPS):
-        device.launch("rate_stars", count, state.triangles, state.points, state.vertex_origin, incident, limit, worst)
-        device.launch("flag_rated", count, worst, flags)
-        if total(scan(flags), count) == 0:
-            return sweep > 0
-        device.launch("lift_stars", count, state.triangles, incident, worst, sweep, state.points)
+        device.launch("rate_stars", found, listed, state.triangles, state.points, incident, limit, worst)
+        device.launch("lift_stars", found, listed, state.triangles, incident, worst, sweep, state.points)
     return True

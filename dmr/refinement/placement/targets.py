@@ -27,10 +27,11 @@ class Multiple(SizeSource):
         steps = self.source.on(device).steps
 
         def lower(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
-            device.launch("scale_sizes", count, 1.0 / self.factor, sizes)  # sizes are lowered in units of the factor
+            launch = points.device.launch  # sizes in main memory are kept for all devices there
+            launch("scale_sizes", count, 1.0 / self.factor, sizes)  # sizes are lowered in units of the factor
             for step in steps:
                 step(points, count, sizes)
-            device.launch("scale_sizes", count, self.factor, sizes)
+            launch("scale_sizes", count, self.factor, sizes)
 
         return DeviceSizes((lower,))
 

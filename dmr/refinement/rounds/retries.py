@@ -30,8 +30,8 @@ class Retries:
         with work.clock.phase("check"):
             flags = work.space.array("given_up_flags", state.slots, np.int32)
             state.device.launch("flag_given_up", state.slots, state.quality, flags)
-            if flagged_indices(flags, state.slots)[1] == 0:
+            if flagged_indices(flags, state.slots)[1] == 0 and state.cuts == 0:  # in a tile, segments may wait alone
                 return False
-            state.device.launch("clear_unsplittable", state.subsegments_count, state.split_states)
+            state.device.launch("clear_set_aside", state.subsegments_count, state.split_states)
         work.check_all()
         return True

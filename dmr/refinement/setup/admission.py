@@ -36,13 +36,16 @@ class SplitState(Enumeration):
     """Whether a subsegment is to be split."""
 
 
-def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[DeviceMesh, list[str]]:
+def admit(
+    mesh: Mesh, device: Device, keep_segments: str = "none", *, trusted: bool = False
+) -> tuple[DeviceMesh, list[str]]:
     """Copies a mesh to a device, orders it along a space-filling curve, links its triangles and checks it.
 
     Args:
         mesh: the user's mesh.
         device: the target device.
         keep_segments: which segments will never be split, as in `RefineOptions`.
+        trusted: whether the mesh is a part of an admitted one, so that no triangles overlap.
 
     Returns:
         The mesh on the device, and what was repaired on the way, one sentence each.
@@ -83,7 +86,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     else:
         first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
         _link(device, triangles, first, half_edges, triangle_order)
-    if links is None:
+    if links is None and not trusted:
         _check_windings(device, triangles, points, order)
     named_markers, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank, known)
 
@@ -97,7 +100,7 @@ def admit(mesh: Mesh, device: Device, keep_segments: str = "none") -> tuple[Devi
     device.launch("fill_indices", s, subsegment_origin)
     input_segments = device.empty(s, SUBSEGMENT)
     input_segments.copy_from(subsegments)
-    if links is None:
+    if links is None and not trusted:
         check_boundary(outline_of(subsegments, points), order, triangle_order)
     acute, any_acute, anchor = _mark_corners(subsegments, triangles, points)
     state = DeviceMesh(

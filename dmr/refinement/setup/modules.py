@@ -17,7 +17,7 @@ ADMISSION = (  # with the check of all triangles, and flips
     "refine/marking/marking",
     "refine/quality/quality",
 )
-PLACEMENT = ("placement/front", "placement/outline", "placement/smoothing", "sizing/sizes")
+PLACEMENT = ("primitives/device_loop", "placement/front", "placement/outline", "placement/smoothing", "sizing/sizes")
 FINE_OUTLINES = ("locate/building", "sizing/segment_sizes")  # for the sizes beside parts of an outline that are finer
 ALWAYS = (
     *ADMISSION,

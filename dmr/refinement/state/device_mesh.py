@@ -48,6 +48,8 @@ class DeviceMesh:
         ancestor: the input triangle that a triangle descends from, if triangles carry something.
         area_bounds: the bounds of the input triangles, if there are any.
         attributes: the vertex attributes, row by row; width: columns.
+        beyond_cuts: the far corner of the frozen triangle beyond each cut edge, in a tile (docs/internals/tiles.md);
+            first_cut, cuts: the numbers of these edges among the subsegments.
     """
 
     device: Device
@@ -77,6 +79,9 @@ class DeviceMesh:
     width: int
     given: int | None = None
     input_subsegments: int | None = None
+    beyond_cuts: DeviceArray | None = None
+    first_cut: int = 0
+    cuts: int = 0
     _view: Packed | None = None
 
     @property
@@ -86,7 +91,7 @@ class DeviceMesh:
             names = (
                 "triangles", "points", "subsegments", "quality", "rivals", "split_states", "vertex_origin",
                 "vertex_parameter", "subsegment_origin", "input_segments", "anchor", "acute", "any_acute",
-                "input_vertices", "area_bounds", "attributes", "width",
+                "input_vertices", "area_bounds", "attributes", "width", "beyond_cuts", "first_cut", "cuts",
             )  # fmt: skip
             given = {name: getattr(self, name) for name in names}
             subsegments = self.input_segments.size if self.input_subsegments is None else self.input_subsegments
@@ -165,7 +170,7 @@ class DeviceMesh:
                 self.points[: self.input_vertices].download().view(np.float64).reshape(-1, 2)
             )
         ancestor = None if self.ancestor is None else self.ancestor[: self.slots].download()
-        segments, origins = self._segments()
+        segments, origins = self.segments()
         assert source.triangle_attributes is not None
         return Mesh.sound(
             vertices=vertices,
@@ -181,7 +186,7 @@ class DeviceMesh:
             names=source.names,
         )
 
-    def _segments(self) -> tuple[Int, Int]:
+    def segments(self) -> tuple[Int, Int]:
         """Returns the pieces of the segments that the user named, and the number of each piece's segment."""
         if self.named == 0:
             return np.empty((0, 2), np.int32), np.empty(0, np.int32)

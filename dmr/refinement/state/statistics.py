@@ -24,7 +24,9 @@ from dmr.refinement.state.outcomes import Outcome, Tally
 log = logging.getLogger("dmr")
 
 # The flags of a quality word.
-BAD, GIVEN_UP, FORCED, HELD = (np.uint32(constant(name)) for name in ("BAD", "GIVEN_UP", "FORCED", "HELD"))
+BAD, GIVEN_UP, FORCED, HELD, WAITS = (
+    np.uint32(constant(name, "refine/quality/quality.cuh")) for name in ("BAD", "GIVEN_UP", "FORCED", "HELD", "WAITS")
+)
 
 TILE = constant("TILE", "mesh/angles.cu")  # triangles per team
 
@@ -64,7 +66,7 @@ class Statistics:
     @property
     def given_up(self) -> int:
         """Cavities so far whose triangle, or a segment in its way, was given up."""
-        return self.outcomes[Outcome.PRECISION] + self.outcomes[Outcome.BLOCKED]
+        return sum(self.outcomes[each] for each in (Outcome.PRECISION, Outcome.BLOCKED, Outcome.WAITING))
 
     @property
     def lost(self) -> int:
@@ -130,7 +132,7 @@ class Statistics:
         launches.subtract(self._launched_before)
         low, high = _angle_range(state)
         attempts = self.attempted
-        left = _unrefined(state, ending)
+        left = unrefined(state, ending)
         return Refinement(
             mesh=mesh,
             device=device.description if device.threads == 0 else device.name,
@@ -182,19 +184,20 @@ def _angle_range(state: DeviceMesh) -> tuple[float, float]:
     return math.degrees(math.acos(min(most_cosine, 1.0))), math.degrees(math.acos(max(least_cosine, -1.0)))
 
 
-def _unrefined(state: DeviceMesh, ending: Ending) -> dict[str, NDArray[Any]]:
+def unrefined(state: DeviceMesh, ending: Ending) -> dict[str, NDArray[Any]]:
     """Returns the triangles that miss a bound, by reason."""
     device = state.device
     flags = device.empty(state.slots, np.int32)
-    device.launch("flag_words", state.slots, state.quality, int(BAD | GIVEN_UP | FORCED | HELD), flags)
+    device.launch("flag_words", state.slots, state.quality, int(BAD | GIVEN_UP | FORCED | HELD | WAITS), flags)
     left, count = flagged_indices(flags)
     words = device.empty(count, np.uint32)
     device.launch("gather_uint32", count, state.quality, left, words)
     triangles, quality = left.download(), words.download()
     reasons = {
         "small_input_angle": (quality & FORCED) != 0,
-        "precision": (quality & (GIVEN_UP | HELD)) == GIVEN_UP,
+        "precision": (quality & (GIVEN_UP | HELD | WAITS)) == GIVEN_UP,
         "kept_segment": (quality & HELD) != 0,
+        "waiting": (quality & WAITS) != 0,
         ending.value: (quality & (BAD | GIVEN_UP)) == BAD,
     }
     return {reason: triangles[found] for reason, found in reasons.items() if found.any()}

@@ -224,14 +224,22 @@ def check_angles(
 
     def message(i: int) -> str:
         t = int(wrong[i])
-        text = f"has an angle of {smallest_angle(mesh, t)!r} degrees, below {min_angle!r}"
-        if t in too_small:
-            corner = named("vertex", too_small[t].corner)
-            text += f", and below {too_small[t].bound:.9g}, the bound beside the corner at {corner}"
-        return f"{text}; its corners are {describe(mesh.vertices, *mesh.triangles[t])}"
+        if t not in too_small:
+            return describe_angle(mesh, t, min_angle)
+        corner = named("vertex", too_small[t].corner)
+        beside = f", and below {too_small[t].bound:.9g}, the bound beside the corner at {corner}"
+        return describe_angle(mesh, t, min_angle, beside)
 
     findings.add("angle", "triangle", wrong, message)
     return tuple(excused[t] for t in sorted(excused))
+
+
+def describe_angle(mesh: Mesh, triangle: int, min_angle: float, more: str = "") -> str:
+    """Format the angle of a triangle below the bound, with `more` about the bound."""
+    return (
+        f"has an angle of {smallest_angle(mesh, triangle)!r} degrees, below {min_angle!r}{more}; "
+        f"its corners are {describe(mesh.vertices, *mesh.triangles[triangle])}"
+    )
 
 
 def _lowered(mesh: Mesh, triangle: int, bound: float) -> float:

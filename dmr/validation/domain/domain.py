@@ -58,7 +58,7 @@ from dmr.validation.domain.outline import Outline
 from dmr.validation.domain.paths import Paths, deviations
 from dmr.validation.domain.tolerance_bands import ToleranceBands
 from dmr.validation.report import Findings
-from dmr.validation.triangulation.topology import Mask, Topology, components, describe, place
+from dmr.validation.triangulation.topology import Mask, Topology, describe, place
 
 Int64 = NDArray[np.int64]
 
@@ -178,9 +178,7 @@ def _around_slivers(mesh: Mesh, topology: Topology, bands: ToleranceBands, half_
     triangles lies in a tolerance band.
     """
     walls = half_edges.reshape(-1, 2)[wrong]
-    links = topology.twins.copy()
-    links[walls[walls >= 0]] = -1
-    part = components(links.reshape(-1, 3))
+    part = topology.components(walls[walls >= 0])
     outside = np.zeros(len(part) + 1, bool)
     outside[-1] = True  # for edges without a triangle
     outside[part[np.setdiff1d(topology.boundary, walls) // 3]] = True
@@ -193,6 +191,7 @@ def _around_slivers(mesh: Mesh, topology: Topology, bands: ToleranceBands, half_
     sliver = np.zeros(len(part) + 1, bool)
     sliver[part[inner]] = True
     sliver[part[inner[thick]]] = False
+    sliver[part[topology.hidden]] = False
     inner = inner[sliver[part[inner]]]
     sliver[part[inner[~bands.hold(mesh.triangles[inner])]]] = False
     sides = np.where(walls >= 0, part[np.maximum(walls, 0) // 3], -1)

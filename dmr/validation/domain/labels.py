@@ -17,7 +17,7 @@ from dmr.validation.domain.input_mesh import check_steps
 from dmr.validation.domain.outline import Outline
 from dmr.validation.domain.paths import Paths
 from dmr.validation.report import Findings
-from dmr.validation.triangulation.topology import Mask, Topology, components
+from dmr.validation.triangulation.topology import Mask, Topology
 
 Int64 = NDArray[np.int64]
 
@@ -68,23 +68,28 @@ def check_region_areas(
         findings.skip("region areas", "no region of the input has a largest area")
         return
     findings.start("region areas")
+    check_areas("region areas", mesh, points, region_limits(topology, outline, paths), findings, excused)
+
+
+def region_limits(topology: Topology, outline: Outline, paths: Paths) -> NDArray[np.float64]:
+    """(m,) the area limit of the region that each triangle lies in, infinity if there is none."""
+    areas = outline.pslg.regions[:, 3]
     half_edges, faces, _ = _faces_beside(outline, paths)
     entries, region = _regions_of(outline, faces)
     limit = np.where((region >= 0) & (areas[region] > 0), areas[region], np.inf)
     face = _faces_of_mesh(topology, paths)
     # If rounding merged several faces, the largest limit applies; likewise for several regions in one face.
-    limits = np.full(len(mesh.triangles), -np.inf)
+    limits = np.full(len(face), -np.inf)
     np.maximum.at(limits, face[half_edges[entries] // 3], limit)
     limits[limits == -np.inf] = np.inf
-    check_areas("region areas", mesh, points, limits[face], findings, excused)
+    result: NDArray[np.float64] = limits[face]
+    return result
 
 
 def _faces_of_mesh(topology: Topology, paths: Paths) -> Int64:
     """(m,) the face of the mesh that contains each triangle, identified by one of the face's triangles."""
-    free = topology.twins.copy()
     constrained = paths.chains.arcs.half_edges
-    free[constrained[constrained >= 0]] = -1
-    return components(free.reshape(-1, 3))
+    return topology.components(constrained[constrained >= 0])
 
 
 def _faces_beside(outline: Outline, paths: Paths) -> tuple[Int64, Int64, Mask]:

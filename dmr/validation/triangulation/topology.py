@@ -98,6 +98,21 @@ class Topology:
         """The ends of boundary half-edges; on a closed boundary, each vertex occurs at least twice."""
         return np.concatenate([self.starts[self.boundary], self.ends[self.boundary]])
 
+    @property
+    def hidden(self) -> NDArray[np.int64]:
+        """Triangles beside others that are not in the list, if it is not a whole mesh; ascending."""
+        return np.zeros(0, np.int64)
+
+    def components(self, walls: Index) -> NDArray[np.int64]:
+        """(m,) the component of each triangle, as the number of one of its triangles.
+
+        Args:
+            walls: half-edges that separate components, each edge by both of its half-edges.
+        """
+        links = self.twins.copy()
+        links[walls] = -1
+        return components(links.reshape(-1, 3))
+
     def neighbours_of(self, triangles: Index) -> Index:
         """(k, 3): the triangles across the edges of the given triangles, -1 if there is none."""
         twins = self.twins.reshape(-1, 3)[triangles]
@@ -157,10 +172,21 @@ def components(links: NDArray[np.int64]) -> NDArray[np.int64]:
     Returns:
         (m,) the smallest triangle index in the component of each triangle.
     """
-    label = np.arange(len(links))
     across = links.ravel()
     edges = np.flatnonzero(across > np.arange(len(across)))
-    t, u = edges // 3, across[edges] // 3
+    return connected(len(links), edges // 3, across[edges] // 3)
+
+
+def connected(count: int, t: Index, u: Index) -> NDArray[np.int64]:
+    """Compute the connected components of a graph.
+
+    Args:
+        count: the number of nodes; t, u: (k,) the two nodes of each edge.
+
+    Returns:
+        (count,) the smallest node in the component of each node.
+    """
+    label = np.arange(count)
     # Each round merges every component that has a neighbour with one of its neighbours: at most half of them remain.
     while True:
         first, second = label[t], label[u]

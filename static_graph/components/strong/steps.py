@@ -33,7 +33,7 @@ class Decomposition:
         """
         device, nodes = graph.device, graph.nodes
         back = required_incoming(graph)
-        self._graph, self._back, self._how, self._alone = graph, back, how_for(balance), balance == "auto"
+        self._graph, self._back, self._how = graph, back, how_for(balance)
         self._numbers, self._labels = device.zeros(nodes, np.int32), device.empty(nodes, np.int32)
         self._mask, self._classes = device.array(np.ones(nodes, np.uint8)), device.empty(nodes, np.int32)
         device.launch("fill_indices", nodes, self._labels)
@@ -50,7 +50,7 @@ class Decomposition:
     def trim(self) -> None:
         """Takes the nodes that trimming removes, each of which is a component."""
         graph = self._graph
-        trimmed, counts = trimmed_nodes(graph, self._how, alone=self._alone, mask=self._mask)
+        trimmed, counts = trimmed_nodes(graph, self._how, alone=True, mask=self._mask)
         graph.device.launch("take_trimmed", graph.nodes, trimmed, self._numbers, self._mask)
         self._end_step("trim", counts.rounds)
 
@@ -71,8 +71,7 @@ class Decomposition:
         """
         graph, back = (self._graph, self._back) if self._colourings % 2 == 0 else (self._back, self._graph)
         self._colourings += 1
-        growth = GROWTH if self._alone else None
-        colours, counts = coloured(graph, self._how, alone=self._alone, growth=growth, mask=self._mask)
+        colours, counts = coloured(graph, self._how, alone=True, growth=GROWTH, mask=self._mask)
         self._classes.copy_from(colours)
         self._count("colours", counts.rounds)
         self._take(None, self._search(back))
@@ -123,14 +122,14 @@ class Decomposition:
         """Searches from the pivots of all classes; returns which nodes are reached, (nodes,) int32."""
         device, reached = graph.device, self._flags(self._classes)
         pivots, _ = flagged_indices(reached)
-        frontier = Frontier(graph, pivots.download(), mask=self._mask, alone=self._alone)
+        frontier = Frontier(graph, pivots.download(), mask=self._mask, alone=True)
         body = pack("Reach", classes=self._classes, reached=reached)
 
         def reach_alone(teams: DeviceCount) -> None:
             device.launch("reach_alone", teams, graph.csr, frontier.packed, self._how.packed, body)
 
         expansions = [Expansion(graph, "reach", body, frontier, self._how)]
-        self._count("searches", run_rounds(frontier, expansions, reach_alone if self._alone else None).rounds)
+        self._count("searches", run_rounds(frontier, expansions, reach_alone).rounds)
         return reached
 
     def _take(self, forward: DeviceArray | None, backward: DeviceArray) -> None:

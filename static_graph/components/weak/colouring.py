@@ -21,6 +21,6 @@ def run(graph: DeviceGraph, *, balance: str) -> Outcome:
         GraphError: the graph has 2^31 edges or more.
     """
     back = required_incoming(graph)
-    colours, counts = coloured(graph, how_for(balance, graph, back), growth=GROWTH, back=back)
+    colours, counts = coloured(graph, how_for(balance, graph, back), alone=True, growth=GROWTH, back=back)
     label_by_smallest(colours)
     return Outcome(colours, counts.rounds, figures={"examined edges": counts.examined})

@@ -22,6 +22,7 @@ class Method:
         gpu_modules: the modules whose kernels it launches, besides those of all methods.
         balances: the strategies of the engine that it has, besides "auto".
         transposed: whether it needs the transposed graph.
+        by_degree: whether a CPU numbers the nodes of a large graph by out-degree before.
         matrices: the number of dense matrices that it allocates.
     """
 
@@ -30,13 +31,13 @@ class Method:
     gpu_modules: tuple[str, ...]
     balances: tuple[str, ...] = ()
     transposed: bool = True
+    by_degree: bool = False
     variant: str | None = None
     matrices: int = 0
 
 
 PULL_LOOP = ("graph/pagerank/pull_loop", "graph/pagerank/push", *ENGINE)  # of the strategies of the engine
 COMMON = ("graph/pagerank/begin", "primitives/scan")  # of all methods
-TRANSPOSING = ("graph/building/incoming", *ROWS)
 
 _LOOP = ("graph/pagerank/push", "primitives/device_loop")
 _DENSE = ("graph/pagerank/dense", *_LOOP)
@@ -47,6 +48,7 @@ METHODS = {
         "pull",
         ("graph/pagerank/pull", "graph/pagerank/tiles", "primitives/device_loop"),
         balances=("baseline", "hierarchical", "collapse-local", "collapse-global"),
+        by_degree=True,
     ),
     "push": Method("each edge adds its share to its target, atomically", "push", _LOOP, transposed=False),
     "blocked": Method(

@@ -135,7 +135,7 @@ def test_paths_and_cycles(path, device):
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_trimmed_nodes_and_colours_agree_with_networkx(data):
     networkx = pytest.importorskip("networkx")
     nodes = data.draw(st.integers(1, 14))

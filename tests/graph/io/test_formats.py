@@ -102,7 +102,7 @@ def test_matrix_market_of_every_type(tmp_path):
     assert edges_of(pattern) == [(1, 0, None)]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.data())
 def test_matrix_market_agrees_with_scipy(tmp_path, data):
     scipy_io, sparse = pytest.importorskip("scipy.io"), pytest.importorskip("scipy.sparse")
@@ -175,7 +175,7 @@ def test_packed_files_of_one_and_of_several_parts(tmp_path, suffix):
             read(file(tmp_path, f"a{suffix}.gz", damaged))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(st.data())
 def test_files_are_read_back_unchanged(tmp_path, data):
     nodes = data.draw(st.integers(0, 12))

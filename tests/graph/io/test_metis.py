@@ -62,7 +62,7 @@ def test_a_header_without_nodes_needs_no_memory_for_their_weights():
     assert peak < 2**26
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_undirected_graphs_are_read_back_unchanged(tmp_path, data):
     """The reference is networkx: neighbours and weights in any order of the lines' entries."""

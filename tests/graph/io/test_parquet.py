@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from static_graph import CsrGraph, DmrError, read, write
+from static_graph import CsrGraph, DmrError, read, write, write_partitioned
+from static_graph.cli import main
 from static_graph.errors import FileError, OptionError, OutOfMemoryError
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -29,7 +31,7 @@ def edges_of(graph):
     return [(names[a], names[b], w) for a, b, w in ends]
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_graphs_are_read_back_unchanged(tmp_path, data):
     nodes = data.draw(st.integers(0, 9))
@@ -163,3 +165,55 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
         read(path)
     with pytest.raises(DmrError, match=r"the extra \[parquet\] of this package"):
         write(tmp_path / "b.parquet", CsrGraph([0], []))
+
+
+@pytest.mark.parametrize("files", [1, 3, 16])
+def test_a_folder_of_files_holds_the_edges_in_order(files, tmp_path):
+    rng = np.random.default_rng(files)
+    ends = rng.integers(0, 50, (2, 200))
+    graph = CsrGraph.from_edges(*ends, rng.random(200), nodes=60)
+    written = write_partitioned(tmp_path / "edges", graph, files=files)
+    assert [path.name for path in written] == [f"part-{k:05}.parquet" for k in range(files)]
+    rows = [parquet.read_table(path).num_rows for path in written]
+    assert max(rows) - min(rows) <= 1
+    whole = parquet.read_table(tmp_path / "edges")
+    assert whole.column("source").to_pylist() == graph.sources().tolist()
+    assert whole.column("target").to_pylist() == graph.targets.tolist()
+    assert whole.column("weight").to_pylist() == graph.weights.tolist()
+
+
+def test_a_folder_with_labels_and_more_files_than_edges(tmp_path):
+    graph = CsrGraph.from_edges([0, 1], [1, 2], labels=["b", "a", "c"])
+    written = write_partitioned(tmp_path, graph, files=5)
+    rows = [row for path in written for row in parquet.read_table(path).to_pylist()]
+    assert rows == [{"source": "b", "target": "a"}, {"source": "a", "target": "c"}]
+
+
+def test_a_folder_is_replaced_only_if_asked(tmp_path):
+    graph = CsrGraph.from_edges([0, 1, 2], [1, 2, 0])
+    (tmp_path / "notes.txt").write_text("mine")
+    write_partitioned(tmp_path, graph, files=3)
+    with pytest.raises(FileError, match=r"holds part-00000\.parquet; overwrite=True replaces such files"):
+        write_partitioned(tmp_path, graph, files=2)
+    write_partitioned(tmp_path, graph, files=2, overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "part-00000.parquet", "part-00001.parquet"]
+
+
+def test_impossible_folders_and_numbers_of_files_are_refused(tmp_path):
+    graph = CsrGraph.from_edges([0], [0])
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "none" / "edges"):
+        with pytest.raises(FileError, match="cannot be made"):
+            write_partitioned(folder, graph)
+    with pytest.raises(OptionError, match="files must be at least 1, not 0"):
+        write_partitioned(tmp_path, graph, files=0)
+
+
+def test_the_command_exports(tmp_path, capsys):
+    write(tmp_path / "a.npz", CsrGraph.from_edges([0, 1, 2], [1, 2, 0]))
+    words = ["export", str(tmp_path / "a.npz"), "-o", str(tmp_path / "edges"), "--files", "2"]
+    assert main([*words, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["output"]) == 2
+    assert main(words) == 2
+    assert "holds part-00000.parquet; -f replaces such files" in capsys.readouterr().err
+    assert main([*words, "-f"]) == 0

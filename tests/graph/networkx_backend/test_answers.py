@@ -95,7 +95,7 @@ def calls(graph: nx.Graph, draw: random.Random):
         yield name, (), {"cutoff": limit}
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def check_searches(seed):
     graph = random_graph(seed)
@@ -133,7 +133,7 @@ def weightings(graph: nx.Graph, hidden):
     return ("weight", lightest), ("absent", one), (None, one), (by_name, by_name)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def check_shortest_paths(seed):
     draw = random.Random(seed)
@@ -174,7 +174,7 @@ DIRECTED += ("number_strongly_connected_components", "is_strongly_connected")
 UNDIRECTED = ("connected_components", "number_connected_components", "is_connected")
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def check_components(seed):
     graph = random_graph(seed)
@@ -191,7 +191,7 @@ def test_components_have_the_order_of_networkx(on_device):
     check_components()
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def check_strong_components(seed):
     graph = random_graph(seed)
@@ -232,7 +232,7 @@ def test_components_of_a_graph_without_nodes(registered):
         nx.is_connected(nx.DiGraph([(0, 1)]), backend="static_graph")
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
 def check_scores(seed):
     draw = random.Random(seed)

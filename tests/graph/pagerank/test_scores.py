@@ -157,7 +157,7 @@ def test_numpys_eigenvector_agrees(device):
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_methods_give_the_same_bits(data):
     nodes = data.draw(st.integers(1, 12))
     node = st.integers(0, nodes - 1)

@@ -82,7 +82,7 @@ def check_large_order(device, one_launch):
     sources=st.lists(st.integers(0, 11), min_size=1, max_size=4),
     threads=st.sampled_from([1, queue_search.LEAST_THREADS]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_order_is_that_of_networkx(ends, sources, threads):
     networkx = pytest.importorskip("networkx")
     nodes, edges = ends

@@ -141,7 +141,7 @@ def test_distances_on_special_graphs(scheme, device):
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_schemes_agree_with_scipy(data):
     from scipy.sparse import csgraph
 

@@ -178,7 +178,7 @@ def test_near_far_with_every_delta(one_launch, delta, device):
     threads=st.sampled_from([1, 3]),
     real=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_distances_on_arbitrary_small_graphs(ends, source, threads, real):
     nodes, edges = ends
     table = np.array(edges, np.int64).reshape(-1, 3)

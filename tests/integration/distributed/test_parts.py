@@ -93,7 +93,7 @@ def test_partition(count, method, tmp_path):
     ]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_any_owners(data, tmp_path_factory):
     """Parts of scattered triangles, which meet in vertices and have several components."""

@@ -47,7 +47,7 @@ def test_side_of_rings_near_an_edge_is_exact(ring, part, k):
 # ---- A point inside -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.integers(3, 60),
     st.integers(0, 2**32 - 1),
@@ -150,7 +150,7 @@ def test_polygon_keeps_order_and_bits_of_corners():
         assert made.segment_markers.tolist() == [0] * 12
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_every_hole_gets_its_point(count, seed):
     rng = np.random.default_rng(seed)

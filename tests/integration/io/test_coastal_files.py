@@ -17,7 +17,7 @@ from dmr.errors import FileError, InvalidMeshError
 from dmr.io import read, write
 from tests.support.meshes import grid
 
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def bay() -> Mesh:

@@ -102,7 +102,7 @@ def named_meshes(draw: st.DrawFn) -> Mesh:
     )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(mesh=named_meshes())
 def test_any_names_and_numbers_come_back(mesh: Mesh, tmp_path: Path) -> None:
     for suffix in SUFFIXES:

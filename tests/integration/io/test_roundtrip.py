@@ -19,7 +19,7 @@ from dmr.io.text import TextFile
 from dmr.io.triangle_files.tables import parse_triangles, parse_vertices
 from dmr.mesh.types import Mesh, Pslg
 
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 markers = st.integers(-(2**31), 2**31 - 1)

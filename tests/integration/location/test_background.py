@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.location.background import DeviceBackground
-from dmr.location.box_tree import POINT, BoxTree, Frame
+from dmr.mesh.location.background import DeviceBackground
+from dmr.mesh.location.box_tree import POINT, BoxTree, Frame
 from tests.support.meshes import grid
 
 

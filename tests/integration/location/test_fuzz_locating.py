@@ -11,7 +11,7 @@ from tests.support.meshes import part_of
 from tests.support.planar import lowest_triangles
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=14, unique=True),
     st.integers(0, 2**16),

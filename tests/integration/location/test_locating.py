@@ -11,7 +11,7 @@ import pytest
 
 import dmr
 from dmr.errors import InvalidMeshError, OptionError, WrongTypeError
-from dmr.location import locator
+from dmr.mesh.location import locator
 from tests.support.meshes import grid, part_of
 from tests.support.planar import lowest_triangles
 

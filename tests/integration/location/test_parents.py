@@ -11,7 +11,7 @@ import pytest
 
 import dmr
 from dmr.errors import OptionError
-from dmr.location.parents import find_parents
+from dmr.mesh.location.parents import find_parents
 
 
 def exact_parents(fine, coarse):

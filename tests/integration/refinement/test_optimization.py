@@ -210,7 +210,7 @@ def test_a_mesh_that_is_not_delaunay_is_flipped_first():
     assert dmr.validate(result.mesh).ok and result.smoothing.moves == 0
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=6, max_size=30))
 def test_degenerate_points_give_valid_meshes(points):
     points = np.array(sorted(points), float)

@@ -202,7 +202,7 @@ whole = st.integers(0, 6)
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(whole, whole), min_size=1, max_size=8),
     st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=8),

@@ -7,6 +7,7 @@ import pytest
 
 import dmr
 from dmr import Mesh, Pslg, domains
+from dmr.errors import OptionError
 from tests.support.digests import mesh_digest
 
 L_SHAPE = domains.polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)])
@@ -67,6 +68,12 @@ def test_threads_do_not_change_the_mesh(device_options):
     for domain, size in ((L_SHAPE, 0.05), (SQUARE, growing)):
         expected = dmr.refine(domain, size=size, device="cpu", threads=1)
         assert mesh_digest(dmr.refine(domain, size=size, **device_options).mesh) == mesh_digest(expected.mesh)
+
+
+def test_sizes_kept_for_one_device_serve_another():
+    """The outline is divided by sizes on all cores, before the front asks for them on its own device."""
+    expected, *others = (dmr.refine(BORED, size=growing, device="cpu", threads=threads) for threads in (None, 1, 3))
+    assert {mesh_digest(fine.mesh) for fine in others} == {mesh_digest(expected.mesh)}
 
 
 def test_no_points_where_the_size_is_infinite(device_options):
@@ -172,3 +179,53 @@ def test_optimised_meshes_keep_their_sizes():
     assert dmr.validate(better.mesh, input=SKEW, min_angle=30).ok
     assert smallest_angles(better.mesh).mean() >= smallest_angles(plain.mesh).mean()
     assert np.array_equal(better.mesh.vertices[: len(SKEW.vertices)], SKEW.vertices)
+
+
+@pytest.mark.parametrize("gap", [0.2, 0.02, 0.002])
+def test_the_front_stays_within_long_segments_beside_a_fine_hole(gap):
+    """Long segments near short ones are divided as the sizes there are; a front would pass between their vertices."""
+    hole = domains.circle_points(0.3, 200, (2, 0.3 + gap))
+    plate = domains.polygon([(0, 0), (4, 0), (4, 2), (0, 2)], [hole])
+    fine = dmr.refine(plate, size=0.3, device="cpu")
+    assert dmr.validate(fine.mesh, input=plate, min_angle=30).ok
+    assert sum(fine.steiner.values()) < 5000
+
+
+def test_grading_bounds_the_growth_of_sizes(device_options):
+    """Sizes that jump from 0.02 to 0.5 grow steadily then; finer meshes result, the finer the less they grow."""
+    plate = domains.rectangle(4, 2)
+
+    def jump(points):
+        return np.where(np.hypot(points[:, 0] - 2, points[:, 1] - 1) < 0.2, 0.02, 0.5)
+
+    counts = []
+    for grading in (None, 0.5, 0.2):
+        fine = dmr.refine(plate, size=jump, grading=grading, **device_options)
+        assert dmr.validate(fine.mesh, input=plate, min_angle=30).ok
+        counts.append(len(fine.mesh.triangles))
+        reference = dmr.refine(plate, size=jump, grading=grading, device="cpu", threads=1)
+        assert mesh_digest(fine.mesh) == mesh_digest(reference.mesh)
+    assert counts[0] * 1.5 < counts[1] and counts[1] * 1.3 < counts[2]
+    ends = fine.mesh.vertices[fine.mesh.edges]
+    away = np.maximum(np.hypot(*(ends.mean(axis=1) - (2, 1)).T) - 0.2, 0)
+    assert (np.hypot(*(ends[:, 1] - ends[:, 0]).T) < 2 * (0.02 + 0.2 * away)).all()
+
+
+def test_grading_holds_beside_short_segments_too():
+    hole = domains.circle_points(0.3, 200, (2, 1))
+    plate = domains.polygon([(0, 0), (4, 0), (4, 2), (0, 2)], [hole])
+    counts = [len(dmr.refine(plate, size=0.3, grading=g, device="cpu").mesh.triangles) for g in (0.5, None, 0.08)]
+    assert counts[0] * 2 < counts[1] and counts[1] * 1.5 < counts[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"grading": 0.2}, "grading bounds the growth of sizes: also give size"),
+        ({"grading": -1, "size": 1}, "grading must be a finite number from 0, not -1"),
+        ({"grading": "slow", "size": 1}, "grading must be a number, not 'slow'"),
+    ],
+)
+def test_a_grading_that_cannot_be_used_is_named(options, text):
+    with pytest.raises(OptionError, match=text):
+        dmr.refine(domains.rectangle(1, 1), **options)

@@ -80,7 +80,7 @@ def test_scipys_own_plot_draws_it():
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_small_grids_are_triangulated_without_loss(points):
     points = np.array(points, float)
     try:

@@ -169,7 +169,7 @@ tiny, small = st.integers(-2, 2), st.integers(-3, 3)
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(small, small), min_size=3, max_size=16))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_small_integer_points_agree_with_brute_force(points):
     distinct = sorted(set(points))
     (ax, ay), *others = distinct
@@ -184,7 +184,7 @@ def test_small_integer_points_agree_with_brute_force(points):
 @given(
     st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=4, max_size=12), st.sampled_from([0.1, 1e6])
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_points_a_few_ulps_apart_agree_with_brute_force(steps, place):
     points = place + np.array([*steps, (-3, -3), (3, -3), (0, 3)]) * np.spacing(place)
     assert_delaunay(triangulate(points), points)

@@ -136,7 +136,7 @@ def test_more_rounds_of_segments_than_epochs(device, monkeypatch):
     assert_as_by_serial_code(GRAPHS["parallels"], device)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     points=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=14),
     ends=st.lists(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=4),

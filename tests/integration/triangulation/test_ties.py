@@ -116,7 +116,7 @@ small = st.integers(-3, 3)
 
 
 @given(st.lists(st.tuples(small, small), min_size=3, max_size=20), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_triangulation_of_integer_points_and_segments_is_canonical(points, data):
     if all(orientation(points[0], p, q) == 0 for p in points for q in points):
         return

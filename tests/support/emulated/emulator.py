@@ -11,7 +11,6 @@ import ctypes
 import os
 import shutil
 import struct
-import subprocess
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +21,7 @@ from dmr.memory.arguments import DeviceCount, bound_of
 from dmr.memory.arrays import Loop
 from dmr.memory.declarations import Kernel, constant, declarations, source_folder
 from dmr.memory.host.device import HostDevice
+from tests.support.native_builds import compiled, output_of
 
 HERE = Path(__file__).resolve().parent
 BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
@@ -49,12 +49,13 @@ def build(folder: Path, sources: list[str], kernels: Iterable[Kernel] | None = N
     for source in sources:
         wrappers.append(folder / f"{'_'.join(Path(source).with_suffix('').parts[-2:])}.cpp")
         wrappers[-1].write_text(_wrapped(source_folder() / source, kernels))
-    objects = [folder / f"{wrapper.stem}.o" for wrapper in wrappers]
-    common = (compiler, *FLAGS, "-I", HERE, "-I", source_folder(), "-c")
+    command = (compiler, *FLAGS, "-I", HERE, "-I", source_folder(), "-c")
+    included = ["", *((source_folder() / source).read_text() for source in sources)]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        list(workers.map(lambda wrapper, made: _run(*common, wrapper, "-o", made), wrappers, objects))
+        made = workers.map(lambda wrapper, text: compiled(command, wrapper, text=text), wrappers, included)
+        objects = list(made)
     library = folder / "emulated.so"
-    _run(compiler, "-shared", *objects, "-o", library)
+    output_of(compiler, "-shared", *objects, "-o", library)
     return ctypes.CDLL(str(library))
 
 
@@ -66,11 +67,6 @@ def _wrapped(source: Path, kernels: Iterable[Kernel]) -> str:
         for name in (kernel.name for kernel in kernels if kernel.source == source)
     )
     return f'#include "device.hpp"\n#include "{source}"\n{launchers}'
-
-
-def _run(*command: str | Path) -> None:
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
 
 
 class Repetition(Loop):

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import dmr
-from dmr.common import available, control_groups
+from dmr.common import available
 from dmr.common.available import available_memory, require_memory
+from dmr.common.system import control_groups
 from dmr.memory import OutOfMemoryError, open_device
 
 GIB = 2**30

@@ -13,7 +13,7 @@ import pytest
 import dmr
 from dmr import domains
 from dmr.errors import DmrError, OptionError
-from dmr.mesh.viewing.thumbnails import HEIGHT, UNITS, WIDTH, picture
+from dmr.mesh.pictures.thumbnails import HEIGHT, UNITS, WIDTH, picture
 from tests.support.planar import area_of
 
 RING = domains.polygon(domains.circle_points(2, 40, (5, 5)), [domains.circle_points(1, 20, (5, 5))], markers=[1, 2])

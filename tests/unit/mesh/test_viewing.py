@@ -13,8 +13,8 @@ import pytest
 from dmr.errors import DmrError, FileError, OptionError
 from dmr.mesh.quantities import quality_colours
 from dmr.mesh.types import Mesh, Pslg
-from dmr.mesh.viewing.colours import ColourScale, round_numbers
-from dmr.mesh.viewing.viewer import view
+from dmr.viewing.colours import ColourScale, round_numbers
+from dmr.viewing.viewer import view
 
 pytest.importorskip("pyvista")
 image = pytest.importorskip("PIL.Image")
@@ -200,7 +200,7 @@ def test_nothing_is_printed_on_stderr(tmp_path):
     program = f"""
 import numpy as np
 from dmr.mesh.types import Mesh
-from dmr.mesh.viewing.viewer import view
+from dmr.viewing.viewer import view
 view(Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]), screenshot={str(tmp_path / "a.png")!r}, window_size=(100, 100))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
@@ -208,7 +208,7 @@ view(Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]]), screenshot={str(tmp_path / "a.
 
 
 def test_importing_the_module_does_not_import_pyvista():
-    program = "import sys, dmr.mesh.viewing; sys.exit('pyvista' in sys.modules or 'matplotlib' in sys.modules)"
+    program = "import sys, dmr.viewing; sys.exit('pyvista' in sys.modules or 'matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
-from dmr.cli.shared.files import read_size_field
+from dmr.cli.shared.sizes import read_size_field
 from dmr.errors import FileError, OptionError
-from dmr.location.background import DeviceBackground, Places
 from dmr.memory import open_device
+from dmr.mesh.location.background import DeviceBackground, Places
 from dmr.sizing.functions import evaluate
 from dmr.sizing.size_field import SizeField
 from tests.support.meshes import qhull_mesh
@@ -176,7 +176,7 @@ def test_sizes_on_triangles():
         assert field(mesh.vertices[[vertex]])[0] == sizes[owner]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=3, max_size=40, unique=True),
     st.lists(st.tuples(st.integers(-8, 112), st.integers(-8, 112)), min_size=1, max_size=40),

@@ -10,8 +10,8 @@ import pytest
 
 import dmr
 from dmr.errors import OptionError
-from dmr.location.background import DeviceBackground
 from dmr.memory import open_device, record
+from dmr.mesh.location.background import DeviceBackground
 from dmr.sizing.functions import size_source
 from dmr.sizing.source import SizeSource
 from scripts.sanitize.meshes import size_sources

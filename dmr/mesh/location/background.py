@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
-from dmr.location.box_tree import MODULES, POINT, BoxTree, Frame
 from dmr.memory import Argument, Device, pack
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.location.box_tree import MODULES, POINT, BoxTree, Frame
 from dmr.mesh.types import Float, Int, Mesh
 
 

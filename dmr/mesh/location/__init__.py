@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dmr.common.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from dmr.location.locator import Locator, interpolate, locate
+    from dmr.mesh.location.locator import Locator, interpolate, locate
 
 __all__ = ["Locator", "interpolate", "locate"]
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "dmr.location.locator"))
+__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "dmr.mesh.location.locator"))

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 
 from dmr.common.arguments import checks_keywords
 from dmr.common.cached import cached_property
-from dmr.location.box_tree import MODULES, POINT, BoxTree, Frame
-from dmr.location.points import checked_points, not_finite
-from dmr.location.values import checked_values
 from dmr.memory import Device, DeviceArray, constant, open_device, sort_pairs
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.location.box_tree import MODULES, POINT, BoxTree, Frame
+from dmr.mesh.location.points import checked_points, not_finite
+from dmr.mesh.location.values import checked_values
 from dmr.mesh.quadratic import second_order
 from dmr.mesh.types import Float, Int, Mesh
 

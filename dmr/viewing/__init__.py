@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dmr.common.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from dmr.mesh.viewing.viewer import view
+    from dmr.viewing.viewer import view
 
 __all__ = ["view"]
-__getattr__, __dir__ = lazy_names(__name__, {"view": "dmr.mesh.viewing.viewer"})
+__getattr__, __dir__ = lazy_names(__name__, {"view": "dmr.viewing.viewer"})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.location.background import DeviceBackground
-from dmr.location.locator import locate
 from dmr.memory import open_device
+from dmr.mesh.location.background import DeviceBackground
+from dmr.mesh.location.locator import locate
 from dmr.mesh.types import Int, Mesh
 
 

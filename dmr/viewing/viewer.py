@@ -28,8 +28,8 @@ from dmr.mesh.edges import unique_edges
 from dmr.mesh.quantities import QUANTITIES
 from dmr.mesh.statistics import bounding_box
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.mesh.viewing.colours import INK, ColourScale, draw_legend
-from dmr.mesh.viewing.interrupts import keep_interrupt
+from dmr.viewing.colours import INK, ColourScale, draw_legend
+from dmr.viewing.interrupts import keep_interrupt
 
 IMAGE_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
 

@@ -1,0 +1,40 @@
+"""The command `dmr validate` for a folder: a mesh in parts."""
+
+from __future__ import annotations
+
+from dmr.cli.shared.console import Console
+from dmr.cli.shared.files import features_asked, read
+from dmr.cli.shared.sizes import read_size
+from dmr.cli.validate import show_report
+from dmr.common.command_line.exit_codes import DONE, INTERNAL
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import option
+from dmr.errors import OptionError
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Checks the parts and their union, and prints one line per check."""
+    for name in ("size", "unrefined"):
+        if getattr(arguments, name) is not None:
+            raise OptionError(f"{option(name)} is for meshes in files: a folder of parts is checked without it")
+    max_edge = read_size(arguments.max_edge, "max_edge")
+    if max_edge is not None and not isinstance(max_edge, float):
+        raise OptionError(f"{option('max_edge')} must be a number for a folder of parts")
+
+    from dmr.distributed.validation.checker import validate
+
+    input = None if arguments.input is None else read(
+        arguments.input, points=arguments.convex_hull, features=features_asked(arguments)
+    )  # fmt: skip
+    report = validate(
+        arguments.mesh,
+        input=input,
+        min_angle=arguments.min_angle,
+        max_area=arguments.max_area,
+        max_edge=max_edge,
+        convex_hull=arguments.convex_hull,
+        workers=arguments.workers or 1,
+        threads=arguments.threads,
+    )
+    show_report(report, report.lines(), arguments, console)
+    return DONE if report.ok else INTERNAL

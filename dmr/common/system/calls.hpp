@@ -1,0 +1,42 @@
+// Calls of the operating system that the native libraries make.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <pthread.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+namespace host {
+
+// Whether the calling thread is the main thread of the process; true where the system does not say.
+inline bool on_main_thread() {
+#if defined(__linux__)
+    return syscall(SYS_gettid) == getpid();
+#else
+    return true;
+#endif
+}
+
+// Calls a function in each child that this process forks from now on. Returns 0, or an errno.
+inline int in_forked_children(void (*function)()) { return pthread_atfork(nullptr, nullptr, function); }
+
+// Writes all bytes to an open file. Returns 0, or an errno.
+inline int write_all(int fd, const char *p, const char *end) {
+    while (p < end) {
+        const ssize_t written = ::write(fd, p, static_cast<std::size_t>(end - p));
+        if (written > 0) {
+            p += written;
+        } else if (written == 0) {
+            return EIO;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+} // namespace host

@@ -1,0 +1,14 @@
+"""Locks on open files, which the system releases when their holder ends."""
+
+from __future__ import annotations
+
+import fcntl
+
+
+def take_lock(descriptor: int) -> None:
+    """Locks an open file for this process, without waiting.
+
+    Raises:
+        OSError: with errno EWOULDBLOCK or EACCES if another process holds the lock.
+    """
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

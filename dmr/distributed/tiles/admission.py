@@ -1,0 +1,233 @@
+"""Admits the active triangles of a patch to a device, as a part of the whole, and makes a patch of the result.
+
+Admission of a mesh derives input corners, the ends of segments and the origins of vertices from the mesh. In a tile it
+would derive them wrongly: its cuts are no boundary, and the vertices of earlier passes are no input. Here they are
+those of the whole. The tile's vertices are those of the patch, and after them the vertices of the whole that it needs
+and does not have: ends of segments, and acute corners.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.tiles.cuts import CutEdges, active_sides, cut_edges, edges_of
+from dmr.distributed.tiles.patch import REASONS, Mask, Patch
+from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.whole import Whole
+from dmr.memory import Device, constant
+from dmr.mesh.types import Float, Int, Mesh
+from dmr.refinement.placement.admission import direct, segment_records
+from dmr.refinement.setup.admission import SplitState, admit
+from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.records import POINT
+
+INPUT_VERTEX = constant("INPUT_VERTEX")
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """The active part of a patch.
+
+    Attributes:
+        patch: the patch; frozen: (m,) bool, its frozen triangles.
+        mesh: the active triangles, on the vertices of the patch and `further` ones of the whole; its segments are those
+            with an active triangle beside them, which are the rows `rows` of the patch's segments.
+        further: (r,) int64, numbers of these vertices.
+        origins: (k,) int32, the input segments that the tile uses; local_ends: (k, 2) their ends in the tile.
+        anchor: (n,) int32 and acute: (n,) uint8, as in `Whole`, of the tile's vertices.
+        cuts: the edges to the frozen triangles; waits: (s,) bool, the segments of `mesh` beside which a triangle is
+            frozen, or in another tile.
+    """
+
+    patch: Patch
+    frozen: Mask
+    mesh: Mesh
+    rows: NDArray[np.intp]
+    further: NDArray[np.int64]
+    origins: Int
+    local_ends: Int
+    anchor: Int
+    acute: NDArray[np.uint8]
+    cuts: CutEdges
+    waits: Mask
+
+
+def tile_of(patch: Patch, whole: Whole) -> Tile:
+    """Returns the active part of a patch whose vertices are numbered."""
+    edges = edges_of(patch)
+    frozen = edges.frozen
+    sides = active_sides(patch, edges, frozen)
+    rows = np.flatnonzero(sides > 0)
+    inside = ~whole.boundary[patch.segment_origin]
+    origins = np.unique(np.concatenate([patch.segment_origin, patch.vertex_origin[patch.vertex_origin >= 0]]))
+    ends = whole.ends[origins]
+    needed = np.unique(np.concatenate([ends.reshape(-1), _anchors(patch.numbers, whole), _anchors(ends, whole)]))
+    further = np.setdiff1d(needed, patch.numbers)
+    numbers = np.concatenate([patch.numbers, further])
+    order = np.argsort(numbers)
+
+    def local(wanted: NDArray[Any]) -> Int:
+        place: Int = order[np.searchsorted(numbers, wanted, sorter=order)].astype(np.int32)
+        return place
+
+    is_input = numbers < len(whole.points)
+    acute = np.zeros(len(numbers), np.uint8)
+    acute[is_input] = whole.acute[numbers[is_input]]
+    anchor, anchors = np.full(len(numbers), -1, np.int32), np.full(len(numbers), -1, np.int64)
+    anchors[is_input] = whole.anchor[numbers[is_input]]
+    anchors[~np.isin(anchors, numbers)] = -1  # of a further vertex, which nothing here compares
+    anchor[anchors >= 0] = local(anchors[anchors >= 0])
+    own = patch.mesh
+    mesh = Mesh.sound(
+        vertices=np.concatenate([own.vertices, whole.points[further]]),
+        triangles=own.triangles[~frozen],
+        segments=own.segments[rows],
+        vertex_markers=None if own.vertex_markers is None else _padded(own.vertex_markers, len(further)),
+        vertex_attributes=None if own.vertex_attributes is None else _padded(own.vertex_attributes, len(further)),
+        triangle_attributes=None if own.triangle_attributes is None else own.triangle_attributes[~frozen],
+        area_bounds=None if own.area_bounds is None else own.area_bounds[~frozen],
+    )
+    return Tile(
+        patch=patch,
+        frozen=frozen,
+        mesh=mesh,
+        rows=rows,
+        further=further,
+        origins=origins.astype(np.int32),
+        local_ends=local(ends),
+        anchor=anchor,
+        acute=acute,
+        cuts=cut_edges(patch, edges, frozen),
+        waits=((sides == 1) & inside)[rows],
+    )
+
+
+def _anchors(numbers: NDArray[np.int64], whole: Whole) -> NDArray[np.int64]:
+    found = whole.anchor[numbers[numbers < len(whole.points)]]
+    return found[found >= 0]
+
+
+def _padded(rows: NDArray[Any], count: int) -> NDArray[Any]:
+    return np.concatenate([rows, np.zeros((count, *rows.shape[1:]), rows.dtype)])
+
+
+def admit_tile(tile: Tile, whole: Whole, device: Device) -> DeviceMesh:
+    """Copies the active part of a patch to a device."""
+    state, _ = admit(tile.mesh, device, trusted=True)
+    patch, count, segments = tile.patch, len(tile.mesh.vertices), len(tile.rows)
+    order = state.order.download()
+    rank = np.empty(count, np.int32)
+    rank[order] = np.arange(count, dtype=np.int32)
+
+    origin, parameter = np.full(count, INPUT_VERTEX, np.int32), np.zeros(count)
+    origin[: len(patch.vertex_origin)] = patch.vertex_origin
+    on_segment = origin >= 0
+    origin[on_segment] = np.searchsorted(tile.origins, origin[on_segment])
+    parameter[: len(patch.vertex_parameter)] = patch.vertex_parameter
+    state.vertex_origin[:count].upload(origin[order])
+    state.vertex_parameter[:count].upload(parameter[order])
+    state.acute = device.array(tile.acute[order])
+    state.any_acute = bool(whole.acute.any())
+    state.anchor = device.array(np.where(tile.anchor < 0, -1, rank[tile.anchor])[order].astype(np.int32))
+    state.input_segments = device.array(segment_records(rank[tile.local_ends]))
+
+    rows = tile.mesh.unique_segment_rows()[2]  # in the order of the subsegments
+    subsegment_origin = np.searchsorted(tile.origins, patch.segment_origin[tile.rows[rows]]).astype(np.int32)
+    state.subsegment_origin[:segments].upload(subsegment_origin)
+    ends = tile.mesh.segments[rows]
+    at = [_parameters(ends[:, k], tile.local_ends[subsegment_origin], parameter) for k in range(2)]
+    direct(state, rank[np.where(at[0] < at[1], ends[:, 0], ends[:, 1])])
+    states = np.full(state.subsegments_count, SplitState.NO_REQUEST, np.int32)
+    states[:segments][tile.waits[rows]] = SplitState.BESIDE_CUT
+    states[:segments][whole.kept[tile.origins[subsegment_origin]]] = SplitState.KEPT
+    state.split_states[: len(states)].upload(states)
+    state.input_subsegments = segments
+    # All segments of the tile count as named: the cut edges, as the rest of its boundary, do not.
+    state.named = len(tile.origins)
+    state.named_markers = whole.markers[tile.origins]
+    _attach_cuts(state, tile.cuts, order, segments)
+    return state
+
+
+def _parameters(vertices: Int, ends: Int, parameter: Float) -> Float:
+    """Returns the parameters of vertices on segments with these ends."""
+    found: Float = np.where(vertices == ends[:, 0], 0.0, np.where(vertices == ends[:, 1], 1.0, parameter[vertices]))
+    return found
+
+
+def _attach_cuts(state: DeviceMesh, cuts: CutEdges, order: Int, first: int) -> None:
+    """Marks the subsegments from `first` on as cut edges, and stores what lies beyond them."""
+    state.first_cut, state.cuts = first, state.subsegments_count - first
+    if state.cuts == 0:
+        return
+    attached = state.subsegments[first : state.subsegments_count].download()
+    given = cuts.starts.astype(np.int64) << 32 | cuts.ends
+    by_key = np.argsort(given)
+    wanted = order[attached["from"]].astype(np.int64) << 32 | order[attached["to"]]
+    place = by_key[np.searchsorted(given, wanted, sorter=by_key)]
+    state.beyond_cuts = state.device.array(np.ascontiguousarray(cuts.beyond[place]).reshape(-1).view(POINT))
+    none = np.full(state.cuts, state.named, np.int32)
+    state.subsegment_origin[first : state.subsegments_count].upload(none)
+
+
+def refined_patch(tile: Tile, state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Patch:
+    """Returns the patch with the refined triangles, after the frozen ones; new vertices have the numbers -1, -2, ...
+
+    Args:
+        left: the triangles that miss a bound, by reason.
+    """
+    patch, own = tile.patch, tile.patch.mesh
+    mesh = state.to_mesh(tile.mesh)
+    ends, origins = state.segments()
+    known, extra = len(own.vertices), len(tile.further)
+    new = np.arange(len(mesh.vertices)) >= known + extra
+    place = np.arange(len(mesh.vertices), dtype=np.int32)
+    place[new] -= extra
+    kept = np.ones(len(mesh.vertices), np.bool_)
+    kept[known : known + extra] = False
+    alone = np.ones(len(own.segments), np.bool_)  # between frozen triangles only
+    alone[tile.rows] = False
+
+    def joined(frozen_rows: NDArray[Any] | None, rows: NDArray[Any] | None) -> Any:
+        return None if frozen_rows is None or rows is None else np.concatenate([frozen_rows[tile.frozen], rows])
+
+    assert own.segment_markers is not None and mesh.segment_markers is not None
+    refined = Mesh.sound(
+        vertices=mesh.vertices[kept],
+        triangles=np.concatenate([own.triangles[tile.frozen], place[mesh.triangles]]),
+        segments=np.concatenate([own.segments[alone], place[ends]]),
+        segment_markers=np.concatenate([own.segment_markers[alone], mesh.segment_markers]),
+        vertex_markers=None if mesh.vertex_markers is None else mesh.vertex_markers[kept],
+        vertex_attributes=None if mesh.vertex_attributes is None else mesh.vertex_attributes[kept],
+        triangle_attributes=joined(own.triangle_attributes, mesh.triangle_attributes),
+        area_bounds=joined(own.area_bounds, mesh.area_bounds),
+    )
+    made = slice(state.input_vertices, state.vertices)
+    origin = state.vertex_origin[made].download()
+    origin[origin >= 0] = tile.origins[origin[origin >= 0]]
+    reasons, seeds = _marks(state, left)
+    return Patch(
+        Piece(refined, np.concatenate([patch.numbers, -1 - np.arange(len(origin))])),
+        np.concatenate([patch.vertex_origin, origin]),
+        np.concatenate([patch.vertex_parameter, state.vertex_parameter[made].download()]),
+        np.concatenate([patch.segment_origin[alone], tile.origins[origins]]),
+        np.concatenate([patch.seeds[tile.frozen], seeds]),
+        np.concatenate([patch.reasons[tile.frozen], reasons]),
+    )
+
+
+def _marks(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> tuple[NDArray[np.uint8], Mask]:
+    """Returns the reason of each triangle, and whether it, or a segment beside it, waits."""
+    reasons = np.zeros(state.slots, np.uint8)
+    for reason, triangles in left.items():
+        reasons[triangles] = REASONS.index(reason) + 1
+    seeds = reasons == REASONS.index("waiting") + 1
+    states = state.split_states[: state.subsegments_count].download()
+    waiting = (states == SplitState.WANTED_ELSEWHERE) | (states == SplitState.SPLIT_WAITS)
+    if waiting.any():
+        seeds[state.subsegments[: state.subsegments_count].download()["left"][waiting]] = True
+    return reasons, seeds

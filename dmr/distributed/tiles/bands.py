@@ -1,0 +1,100 @@
+"""Bands: the triangles around what waits, taken out of their patches to be refined again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.tiles.cuts import border_vertices, edges_of
+from dmr.distributed.tiles.patch import Patch
+from dmr.distributed.tiles.piece import Arrays, Int64
+from dmr.distributed.tiles.whole import Whole
+from dmr.mesh.types import Int
+
+FIRST_LAYERS = 3  # around what waits; of these the outermost is frozen
+UNREACHED = np.iinfo(np.int32).max
+
+
+def layers_of(turn: int) -> int:
+    """Returns the number of layers around what still waits after a turn, counted from 0: they double."""
+    return FIRST_LAYERS << min(turn, 24)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The vertices on a patch's border with others, and how many layers of triangles separate them from a seed.
+
+    Attributes:
+        border: (b,) int64, sorted numbers; layers: (b,) int32, `UNREACHED` beyond the layers of the band.
+    """
+
+    border: Int64
+    layers: Int
+
+    def save(self, arrays: Arrays) -> None:
+        """Stores the arrays by name."""
+        for each in fields(self):
+            arrays[f"reach_{each.name}"] = getattr(self, each.name)
+
+    @classmethod
+    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Reach:
+        """Returns what was stored by `save`."""
+        return cls(**{each.name: np.asarray(arrays[f"reach_{each.name}"]) for each in fields(cls)})
+
+    def touches(self, border: Int64) -> bool:
+        """Whether the band reaches one of the given vertices."""
+        return bool(np.isin(self.border[self.layers != UNREACHED], border).any())
+
+
+def reach(patch: Patch, whole: Whole, layers: int) -> Reach:
+    """Returns how far the seeds of a patch are from its border. All vertices there have numbers."""
+    on_border = border_vertices(patch, edges_of(patch), ~whole.boundary[patch.segment_origin])
+    distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers)[1]
+    order = np.argsort(patch.numbers[on_border])
+    return Reach(patch.numbers[on_border][order], distance[on_border][order])
+
+
+def divided(patch: Patch, others: list[Reach], layers: int) -> tuple[Patch | None, Patch | None]:
+    """Divides a patch whose vertices are numbered.
+
+    Args:
+        others: how far the seeds of the other patches reach.
+        layers: of triangles around each seed, counted by their vertices.
+
+    Returns:
+        The rest of the patch, and the part for the band; None for one that is empty.
+    """
+    given = np.full(len(patch.numbers), UNREACHED, np.int32)
+    order = np.argsort(patch.numbers)
+    for other in others:
+        reached = other.layers != UNREACHED
+        border, distance = other.border[reached], other.layers[reached]
+        place = np.minimum(np.searchsorted(patch.numbers, border, sorter=order), len(order) - 1)
+        shared = patch.numbers[order[place]] == border
+        np.minimum.at(given, order[place[shared]], distance[shared])
+    chosen = spread(patch, given, layers)[0]
+    if not chosen.any():
+        return patch, None
+    return (None if chosen.all() else patch.taken(~chosen)), patch.taken(chosen)
+
+
+def spread(patch: Patch, given: Int, layers: int) -> tuple[NDArray[np.bool_], Int]:
+    """Returns which triangles are within `layers` of a seed, and the distance of each vertex.
+
+    Args:
+        given: distances of vertices from seeds of other patches.
+    """
+    triangles = patch.mesh.triangles
+    distance, chosen = given.copy(), patch.seeds.copy()
+    distance[triangles[chosen]] = 0
+    for layer in range(int(distance.min(initial=layers)), layers):
+        if chosen.all():
+            break
+        chosen = chosen | (distance <= layer)[triangles].any(axis=1)
+        corners = triangles[chosen]
+        distance[corners] = np.minimum(distance[corners], layer + 1)
+    return chosen, distance

@@ -1,0 +1,144 @@
+"""A patch: a piece of a mesh with all that its refinement needs to know of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.tiles.piece import MESH_ARRAYS, Arrays, Int64, Piece
+from dmr.mesh.types import Float, Int, Mesh
+
+Mask = NDArray[np.bool_]
+
+# Why a triangle of a patch misses a bound: 0 if it misses none, else the place in this list, plus 1.
+REASONS = ("small_input_angle", "precision", "kept_segment", "waiting", "budget")
+OWN_ARRAYS = ("vertex_origin", "vertex_parameter", "segment_origin", "seeds", "reasons")
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """A piece during the refinement.
+
+    Attributes:
+        piece: the mesh, whose segments are all subsegments, those of the domain's boundary included. A vertex that its
+            refinement has inserted has no number yet, but -1, -2, ...: see `numbered`.
+        vertex_origin: (n,) int32, the input segment on which a vertex was inserted, or `INPUT_VERTEX`, `FREE_VERTEX`
+            (cuda_src/mesh/triangles.cuh).
+        vertex_parameter: (n,) float64, the vertex's parameter on that segment.
+        segment_origin: (s,) int32, the input segment that a subsegment is a piece of.
+        seeds: (m,) bool, triangles that wait, or that no tile has refined yet.
+        reasons: (m,) uint8, why a triangle misses a bound (`REASONS`).
+    """
+
+    piece: Piece
+    vertex_origin: Int
+    vertex_parameter: Float
+    segment_origin: Int
+    seeds: Mask
+    reasons: NDArray[np.uint8]
+
+    @property
+    def mesh(self) -> Mesh:
+        """The mesh of the piece."""
+        return self.piece.mesh
+
+    @property
+    def numbers(self) -> Int64:
+        """The numbers of the vertices."""
+        return self.piece.numbers
+
+    def save(self, arrays: Arrays) -> None:
+        """Stores the arrays by name."""
+        self.piece.save(arrays)
+        for name in OWN_ARRAYS:
+            arrays[name] = getattr(self, name)
+
+    @classmethod
+    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Patch:
+        """Returns the patch whose arrays were stored by `save`."""
+        return cls(Piece.load(arrays), **{name: np.asarray(arrays[name]) for name in OWN_ARRAYS})
+
+    def numbered(self, first: int) -> Patch:
+        """Returns the patch with numbers from `first` on for the vertices that have none."""
+        numbers = np.where(self.numbers < 0, first - 1 - self.numbers, self.numbers)
+        return replace(self, piece=Piece(self.mesh, numbers))
+
+    def published(self, named: Mask) -> Piece:
+        """Returns the piece of the result: its segments are pieces of the input segments that are `named`."""
+        mesh, kept = self.mesh, named[self.segment_origin]
+        markers = _rows(mesh.segment_markers, kept)
+        return Piece(replace(mesh, segments=mesh.segments[kept], segment_markers=markers), self.numbers)
+
+    def taken(self, chosen: Mask) -> Patch:
+        """Returns the patch of the chosen triangles, with the vertices and segments that these have."""
+        mesh = self.mesh
+        triangles = mesh.triangles[chosen]
+        used = np.zeros(len(mesh.vertices), np.bool_)
+        used[triangles] = True
+        place = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        kept = np.flatnonzero(used[mesh.segments].all(axis=1))
+        kept = kept[_are_edges(mesh.segments[kept], triangles)]
+        return Patch(
+            Piece(
+                Mesh.sound(
+                    vertices=mesh.vertices[used],
+                    triangles=place[triangles],
+                    segments=place[mesh.segments[kept]],
+                    segment_markers=_rows(mesh.segment_markers, kept),
+                    vertex_markers=_rows(mesh.vertex_markers, used),
+                    vertex_attributes=_rows(mesh.vertex_attributes, used),
+                    triangle_attributes=_rows(mesh.triangle_attributes, chosen),
+                    area_bounds=_rows(mesh.area_bounds, chosen),
+                ),
+                self.numbers[used],
+            ),
+            self.vertex_origin[used],
+            self.vertex_parameter[used],
+            self.segment_origin[kept],
+            self.seeds[chosen],
+            self.reasons[chosen],
+        )
+
+
+def glued(patches: Sequence[Patch]) -> Patch:
+    """Returns the union of patches, in which all vertices are numbered; its vertices are in the order of numbers."""
+    numbers = np.concatenate([patch.numbers for patch in patches])
+    unique, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+    starts = np.cumsum([0, *(len(patch.numbers) for patch in patches)])
+    offset = dict(zip(map(id, patches), starts, strict=False))
+    local = place.astype(np.int32)
+    arrays: dict[str, Any] = {}
+    for name in MESH_ARRAYS:
+        parts = [getattr(patch.mesh, name) for patch in patches]
+        if name in ("triangles", "segments"):
+            parts = [local[offset[id(patch)] + part] for patch, part in zip(patches, parts, strict=True)]
+        arrays[name] = None if parts[0] is None else np.concatenate(parts)
+    for name in ("vertices", "vertex_markers", "vertex_attributes"):
+        arrays[name] = _rows(arrays[name], first)
+    _, once = np.unique(np.sort(arrays["segments"], axis=1), axis=0, return_index=True)  # those between are in both
+    arrays["segments"], arrays["segment_markers"] = arrays["segments"][once], arrays["segment_markers"][once]
+    own = {name: np.concatenate([getattr(patch, name) for patch in patches]) for name in OWN_ARRAYS}
+    own["vertex_origin"], own["vertex_parameter"] = own["vertex_origin"][first], own["vertex_parameter"][first]
+    own["segment_origin"] = own["segment_origin"][once]
+    return Patch(Piece(Mesh.sound(**arrays), unique), **own)
+
+
+def _rows(array: NDArray[Any] | None, chosen: NDArray[Any]) -> Any:
+    return None if array is None else array[chosen]
+
+
+def edge_keys(starts: NDArray[Any], ends: NDArray[Any]) -> Int64:
+    """Returns one number per edge, which does not depend on its direction."""
+    low, high = np.minimum(starts, ends).astype(np.int64), np.maximum(starts, ends)
+    keys: Int64 = low << 32 | high
+    return keys
+
+
+def _are_edges(segments: Int, triangles: Int) -> Mask:
+    """Whether each segment is an edge of one of the triangles."""
+    of_triangles = np.concatenate([edge_keys(triangles[:, k], triangles[:, (k + 1) % 3]) for k in range(3)])
+    return np.isin(edge_keys(segments[:, 0], segments[:, 1]), of_triangles)

@@ -1,0 +1,159 @@
+"""Refines a patch, or the whole coarsely, on one device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.common.clock import Clock
+from dmr.distributed.tiles.admission import admit_tile, refined_patch, tile_of
+from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.patch import Patch
+from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.whole import Whole
+from dmr.memory import Device
+from dmr.mesh.types import Mesh
+from dmr.refinement.options import RefineOptions
+from dmr.refinement.run import RunSettings, flip_to_delaunay, run_stages, work_of
+from dmr.refinement.setup.admission import SplitState, admit
+from dmr.refinement.setup.modules import refinement_modules
+from dmr.refinement.setup.thresholds import Thresholds
+from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.ending import Ending
+from dmr.refinement.state.statistics import Statistics, unrefined
+from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
+from dmr.triangulation.rounds.epochs import Epochs
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the refinement of a patch did.
+
+    Attributes:
+        inserted: points; complete: whether no limit ended it; warnings: one sentence each.
+    """
+
+    inserted: int
+    complete: bool
+    warnings: tuple[str, ...]
+
+
+def prepare(device: Device, options: RefineOptions) -> None:
+    """Compiles and loads the kernels of a refinement."""
+    device.prepare(*refinement_modules(options, rounds_on_device=True))
+
+
+def refine_patch(patch: Patch, whole: Whole, bounds: Bounds, device: Device) -> tuple[Patch, Report]:
+    """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
+
+    Args:
+        patch: with numbers for all vertices.
+    """
+    tile = tile_of(patch, whole)
+    if tile.frozen.all():
+        return patch, Report(0, True, ())
+    prepare(device, bounds.options)
+    with device.lock, device.current:
+        state = admit_tile(tile, whole, device)
+        settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
+        statistics, ending = _run(tile.mesh, state, settings)
+        refined = refined_patch(tile, state, unrefined(state, ending))
+    complete = ending is Ending.COMPLETE
+    return refined, Report(statistics.inserted, complete, tuple(statistics.warnings))
+
+
+def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:
+    statistics = Statistics(state.device, quiet=settings.quiet)
+    work = work_of(mesh, state, settings, statistics, Clock(None), Epochs())
+    if state.cuts == 0:
+        flip_to_delaunay(work, strict=settings.options.strict)
+    return statistics, run_stages(work, settings)
+
+
+def refine_coarsely(
+    mesh: Mesh, bounds: Bounds, factor: float, *, fully: bool, device: Device
+) -> tuple[Patch, Whole, Report]:
+    """Refines the whole with relaxed bounds.
+
+    Args:
+        factor: of the bounds on areas.
+        fully: whether to the bound on angles; otherwise only needles that reach across many tiles are broken.
+        device: where.
+
+    Returns:
+        The coarse mesh as one patch, what tiles need to know of the whole, and a report.
+
+    Raises:
+        InvalidMeshError: no valid triangulation (or, with the option `strict`, not a Delaunay one).
+        OutOfMemoryError: the device has too little memory.
+    """
+    relaxed = bounds.relaxed(factor)
+    prepare(device, bounds.options)
+    with device.lock, device.current:
+        state, notes = admit(mesh, device, bounds.options.keep_segments)
+        if state.area_bounds is not None and mesh.area_bounds is not None:
+            state.area_bounds = device.array(mesh.area_bounds * factor)
+        limits = None if fully else _against_needles(relaxed.options)
+        settings = RunSettings(options=relaxed.options, bounds=relaxed.local, limits=limits, quiet=True)
+        statistics, ending = _run(mesh, state, settings)
+        whole = _whole(state, mesh)
+        patch = _as_patch(state, mesh, whole)
+    return patch, whole, Report(statistics.inserted, ending is Ending.COMPLETE, (*notes, *statistics.warnings))
+
+
+def _against_needles(options: RefineOptions) -> Thresholds | None:
+    return first_thresholds(options, min(RUNGS[-1], options.min_angle)) if options.min_angle else None
+
+
+def _numbers(order: NDArray[np.int32], places: NDArray[Any]) -> NDArray[np.int64]:
+    """Returns the numbers of vertices on the device, -1 for -1."""
+    return np.where(places < 0, -1, order[places]).astype(np.int64)
+
+
+def _whole(state: DeviceMesh, mesh: Mesh) -> Whole:
+    order = state.order.download()
+    ends = state.input_segments.download()
+    count = len(ends)
+    acute, anchor = np.zeros(len(order), np.uint8), np.empty(len(order), np.int64)
+    acute[order], anchor[order] = state.acute.download(), _numbers(order, state.anchor.download())
+    subsegments = state.subsegments[: state.subsegments_count].download()
+    origin = state.subsegment_origin[: state.subsegments_count].download()
+    boundary, kept = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    boundary[origin[subsegments["right"] < 0]] = True
+    kept[origin[state.split_states[: state.subsegments_count].download() == SplitState.KEPT]] = True
+    markers = np.ones(count, np.int32)
+    markers[: state.named] = state.named_markers
+    return Whole(
+        points=mesh.vertices,
+        acute=acute,
+        anchor=anchor,
+        ends=np.stack([_numbers(order, ends["from"]), _numbers(order, ends["to"])], axis=1),
+        markers=markers,
+        named=np.arange(count) < state.named,
+        boundary=boundary,
+        kept=kept,
+        holes=mesh.holes,
+        regions=mesh.regions,
+    )
+
+
+def _as_patch(state: DeviceMesh, mesh: Mesh, whole: Whole) -> Patch:
+    """Returns the mesh of a state as a patch with all subsegments."""
+    state.named, state.named_markers = len(whole.ends), whole.markers
+    refined = state.to_mesh(mesh)
+    ends, origins = state.segments()
+    n, known = state.vertices, state.input_vertices
+    origin, parameter = state.vertex_origin[:n].download(), state.vertex_parameter[:n].download()
+    order = state.order.download()
+    origin[order], parameter[order] = origin[:known].copy(), parameter[:known].copy()
+    return Patch(
+        Piece(replace(refined, segments=ends), np.arange(n)),
+        origin,
+        parameter,
+        origins,
+        np.ones(state.slots, np.bool_),  # none has been refined to the bounds
+        np.zeros(state.slots, np.uint8),
+    )

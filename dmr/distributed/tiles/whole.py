@@ -1,0 +1,54 @@
+"""What the refinement of a tile needs to know of the whole domain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.tiles.piece import Arrays, Int64
+from dmr.mesh.types import Float, Int
+
+FOLDER_PREFIX = "whole_"
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The input vertices and input segments.
+
+    Attributes:
+        points: (n, 2) float64, the input vertices: those with the numbers 0 to n - 1.
+        acute: (n,) uint8, 1 at vertices with a corner below 60 degrees.
+        anchor: (n,) int64, such a corner that an input segment joins the vertex to, -1 if there is none.
+        ends: (k, 2) int64, the ends of the input segments; these are the segments that the user named, then all other
+            boundary edges.
+        markers: (k,) int32, the markers of the segments; of boundary edges that the user did not name 1.
+        named: (k,) bool, whether the user named it.
+        boundary: (k,) bool, whether it is on the boundary of the domain.
+        kept: (k,) bool, whether it is never split.
+        holes, regions: as in `Mesh`.
+    """
+
+    points: Float
+    acute: NDArray[np.uint8]
+    anchor: Int64
+    ends: Int64
+    markers: Int
+    named: NDArray[np.bool_]
+    boundary: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
+    holes: Float
+    regions: Float
+
+    def save(self, arrays: Arrays) -> None:
+        """Stores the arrays by name."""
+        for each in fields(self):
+            arrays[FOLDER_PREFIX + each.name] = getattr(self, each.name)
+
+    @classmethod
+    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Whole:
+        """Returns what was stored by `save`."""
+        return cls(**{each.name: arrays[FOLDER_PREFIX + each.name] for each in fields(cls)})

@@ -1,0 +1,1 @@
+"""Pictures of meshes: drawings by matplotlib and small SVG pictures for notebooks."""

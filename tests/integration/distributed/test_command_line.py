@@ -1,0 +1,53 @@
+"""Meshes in parts on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import dmr
+from dmr.distributed import partition
+from tests.support import command_line
+from tests.support.command_line import fails
+from tests.support.meshes import plate, plate_outline
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of parts, `out`, beside its outline; its parent is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    partition(plate(), "out", 4)
+    dmr.write("plate.poly", plate_outline())
+    return tmp_path / "out"
+
+
+def test_validate(folder, capsys):
+    code, out, _ = command_line.dmr(capsys, "validate", "out/", "--input", "plate.poly", "--min-angle", "30")
+    assert code == 0
+    assert out.endswith("valid\n") and "ok  shared edges" in out
+
+
+def test_validate_as_json(folder, capsys):
+    (folder / "part-00002.npz").unlink()
+    code, out, _ = command_line.dmr(capsys, "validate", "out", "--json")
+    found = json.loads(out)
+    assert code == 5
+    assert found["counts"] == {"parts": 1} and "part 2 cannot be used" in found["failures"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["out", "--unrefined", "left.json"], "--unrefined is for meshes in files"),
+        (["out", "--size", "0.1"], "--size is for meshes in files"),
+        (["plate.poly", "--workers", "2"], "--workers is for folders of meshes in parts"),
+        (["out", "--min-angle", "80"], "--min-angle must be from 0 to 60"),
+    ],
+)
+def test_refused_options(folder, capsys, options, message):
+    assert message in fails(capsys, 2, "validate", *options)
+
+
+def test_a_folder_without_parts(tmp_path, capsys):
+    assert "no finished result in parts: it has no manifest.json" in fails(capsys, 1, "validate", tmp_path)

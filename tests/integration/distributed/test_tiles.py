@@ -1,0 +1,262 @@
+"""Refinement in tiles: the rule at cuts, the bands, and what the union of the pieces is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dmr
+from dmr.distributed.jobs.task import Resources
+from dmr.distributed.tiles import passes
+from dmr.distributed.tiles.bands import divided, reach
+from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.cuts import edges_of
+from dmr.distributed.tiles.cutting import block_of_each, components
+from dmr.distributed.tiles.patch import REASONS, Patch, glued
+from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.errors import OptionError
+from dmr.memory import open_device
+from dmr.refinement.options import RefineOptions
+from tests.support.digests import mesh_digest
+from tests.support.distributed.tiled import tiled, whole_mesh
+from tests.support.meshes import plate_outline
+
+ANGLE = Bounds(options=RefineOptions())
+WAITING = REASONS.index("waiting") + 1
+
+
+def unrefined_patch(mesh: dmr.Mesh, bounds: Bounds = ANGLE):
+    """A mesh as one patch without new points, and what tiles need to know of it."""
+    options = replace(bounds.options, min_angle=0.0, max_area=None)
+    patch, whole, report = refine_coarsely(mesh, Bounds(options=options), 1.0, fully=True, device=open_device("cpu", 1))
+    assert report.inserted == 0
+    return patch, whole
+
+
+def cut_by(patch: Patch, labels) -> list[Patch]:
+    """The parts of a patch by labels of its triangles, however scattered."""
+    return [patch.taken(np.asarray(labels) == label) for label in np.unique(labels)]
+
+
+def refined(tiles, whole, bounds=ANGLE, first=0):
+    """Refines tiles, and numbers their vertices from `first` on."""
+    done = []
+    for tile in tiles:
+        patch, report = refine_patch(tile, whole, bounds, open_device("cpu", 1))
+        done.append(patch.numbered(first))
+        first += report.inserted
+    return done, first
+
+
+def incircle(a, b, c, d) -> Fraction:
+    """Above 0 if d lies inside the circle of the counterclockwise triangle abc: exact."""
+    rows = [[Fraction(p[0]) - Fraction(d[0]), Fraction(p[1]) - Fraction(d[1])] for p in (a, b, c)]
+    (ax, ay), (bx, by), (cx, cy) = rows
+    square = [x * x + y * y for x, y in rows]
+    return square[0] * (bx * cy - by * cx) - square[1] * (ax * cy - ay * cx) + square[2] * (ax * by - ay * bx)
+
+
+def test_triangles_on_both_sides_of_a_cut_are_frozen():
+    """Points that are outside the circle of the triangle beyond the cut can still be inside one another's."""
+    u, v, above, below, p, q = (0, 0), (1, 0), (0.5, 2), (0.5, -2), (0.5, 0.3), (0.5, -0.3)
+    assert incircle(v, u, below, p) < 0 and incircle(u, v, above, q) < 0
+    assert incircle(u, v, p, q) > 0
+    patch, whole = unrefined_patch(dmr.Mesh([u, v, above, below], [[0, 1, 2], [1, 0, 3]]))
+    tiles = cut_by(patch, [0, 1])
+    assert all(edges_of(tile).frozen.all() for tile in tiles)
+    alone, _ = refined(tiles, whole, Bounds(options=RefineOptions(max_area=0.1)), first=4)
+    assert [len(tile.numbers) for tile in alone] == [3, 3]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_the_union_is_constrained_delaunay_after_every_tile(data):
+    """For any mesh, any segments within it, any cut, and either order of the tiles."""
+    places = data.draw(
+        st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=8, max_size=60, unique=True)
+    )
+    points = np.array(places, float)
+    if np.linalg.matrix_rank(points[1:] - points[0]) < 2:
+        return
+    plain = dmr.triangulate(dmr.Pslg(points), convex_hull=True)
+    edges = plain.edges[data.draw(st.lists(st.integers(0, len(plain.edges) - 1), max_size=6))]
+    mesh = replace(plain, segments=edges, segment_markers=np.arange(len(edges)) + 2)
+    patch, whole = unrefined_patch(mesh)
+    labels = data.draw(st.lists(st.integers(0, 2), min_size=len(mesh.triangles), max_size=len(mesh.triangles)))
+    if data.draw(st.booleans()):  # a straight cut
+        labels = (points[mesh.triangles].mean(axis=1)[:, 0] > data.draw(st.integers(1, 11))).astype(int)
+    bounds = Bounds(options=RefineOptions(max_area=data.draw(st.sampled_from([None, 0.6, 0.1]))))
+    tiles = cut_by(patch, labels)
+    done, _ = refined(tiles, whole, bounds, len(points))
+    kept = list(tiles)
+    for k in data.draw(st.permutations(range(len(tiles)))):
+        kept[k] = done[k]
+        union = glued(kept)
+        numbers = np.unique(union.numbers, return_inverse=True)[1]
+        together = replace(union, piece=type(union.piece)(union.mesh, numbers))
+        report = dmr.validate(whole_mesh(together.published(whole.named)), input=mesh)
+        assert report.ok, report
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "tile", "options"),
+    [
+        ("random", 800, 1500, {}),
+        ("random", 400, 900, {"steiner": "circumcenter", "min_angle": 25.0}),
+        pytest.param("random", 500, 900, {"steiner": "off-center", "conforming": True}, marks=pytest.mark.slow),
+        pytest.param("graded", 600, 1200, {"min_angle": 32.0}, marks=pytest.mark.slow),
+        pytest.param("random", 300, 1800, {"max_area": 3e-4}, marks=pytest.mark.slow),
+        ("random", 300, 900, {"max_edge": 0.08}),
+        ("plate", 300, 1500, {"keep_segments": "boundary", "max_area": 2e-3}),
+    ],
+)
+def test_the_union_meets_all_bounds(kind, count, tile, options, tmp_path):
+    mesh = dmr.generate(kind, count, seed=3)
+    done, union = tiled(mesh, tile, tmp_path, **options)
+    plain = dmr.refine(mesh, device="cpu", threads=1, **options)
+    assert done.passes[0][0] > 1 and done.complete
+    bounds = {"min_angle": options.get("min_angle", 30.0), "max_area": options.get("max_area")}
+    if "keep_segments" not in options:
+        assert dmr.validate(union, input=mesh, **bounds).ok
+    else:
+        assert dmr.validate(union, input=mesh).ok
+        assert set(done.unrefined) <= {"kept_segment"}
+    if options.get("conforming"):
+        triangle, k = np.nonzero(union.neighbours < 0)
+        apex, u, v = (union.vertices[union.triangles[triangle, (k + j) % 3]] for j in range(3))
+        assert (((u - apex) * (v - apex)).sum(axis=1) > -1e-12).all()  # no vertex in the circle around an edge
+    assert done.triangles == len(union.triangles) and done.vertices == len(union.vertices)
+    assert 0.93 < len(union.triangles) / len(plain.mesh.triangles) < 1.07
+
+
+def test_regions_markers_attributes_and_corners_mean_what_they_mean_on_one_device(tmp_path):
+    wedge = dmr.Pslg(
+        [(0, 0), (4, 0), (4, 1.2), (2, 0), (2, 0.6), (4, 4), (0, 4), (2.5, 2.5), (3, 2.5), (3, 3), (2.5, 3)],
+        [(0, 3), (3, 1), (1, 2), (2, 4), (4, 0), (2, 5), (5, 6), (6, 0), (3, 4), (7, 8), (8, 9), (9, 10), (10, 7)],
+        holes=[(2.75, 2.75)],
+        regions=[(1, 0.1, 1.0, 0.01), (3.5, 0.1, 2.0, -1.0), (1, 3, 3.0, 0.02)],
+        segment_markers=[5, 5, 6, 7, 7, 8, 9, 10, 11, 12, 12, 12, 12],
+        vertex_markers=np.arange(11) + 20,
+        vertex_attributes=np.arange(11.0)[:, None],
+        names={"regions": {1: "steel"}},
+    )
+    done, union = tiled(wedge, 400, tmp_path)
+    plain = dmr.refine(wedge, device="cpu", threads=1)
+    assert done.passes[0][0] > 2
+    report = dmr.validate(union, input=wedge, min_angle=30)
+    assert report.ok, report
+    assert set(done.unrefined) == set(plain.unrefined) == {"small_input_angle"}
+
+    def areas(mesh):
+        regions = mesh.triangle_attributes[:, 0]
+        return {region: mesh.areas[regions == region].sum() for region in np.unique(regions)}
+
+    assert areas(union) == pytest.approx(areas(plain.mesh))
+    np.testing.assert_array_equal(np.unique(union.area_bounds), np.unique(plain.mesh.area_bounds))
+    bounded = union.area_bounds > 0
+    assert (union.areas[bounded] <= union.area_bounds[bounded]).all()
+
+    def lengths(mesh):
+        a, b = mesh.vertices[mesh.segments].transpose(1, 0, 2)
+        return {m: np.hypot(*(b - a)[mesh.segment_markers == m].T).sum() for m in np.unique(mesh.segment_markers)}
+
+    assert lengths(union) == pytest.approx(lengths(plain.mesh))
+    # Whatever interpolates linear attributes in triangles keeps them within their range.
+    assert union.vertex_attributes.min() >= 0 and union.vertex_attributes.max() <= 10
+    np.testing.assert_array_equal(union.vertex_attributes[:11], wedge.vertex_attributes)
+    np.testing.assert_array_equal(union.vertex_markers[:11], wedge.vertex_markers)
+    on_rim = np.unique(union.segments[union.segment_markers == 9])
+    assert set(union.vertex_markers[on_rim[on_rim >= 11]]) == {9}
+
+
+def test_a_linear_attribute_stays_linear(tmp_path):
+    mesh = dmr.generate("random", 800, seed=4)
+    mesh = replace(mesh, vertex_attributes=mesh.vertices @ [[2.0], [3.0]])
+    _, union = tiled(mesh, 900, tmp_path)
+    np.testing.assert_allclose(union.vertex_attributes, union.vertices @ [[2.0], [3.0]], atol=1e-12)
+
+
+def test_one_tile_gives_the_bits_of_a_plain_run(tmp_path):
+    outline = plate_outline()
+    done, union = tiled(outline, 10**6, tmp_path, max_area=0.05)
+    plain = dmr.refine(outline, max_area=0.05, device="cpu", threads=1)
+    assert done.passes == () and mesh_digest(union) == mesh_digest(plain.mesh)
+    assert done.unrefined == plain.unrefined
+
+
+@pytest.mark.slow
+def test_the_bits_depend_on_nothing_but_source_options_and_size_of_tiles(tmp_path):
+    mesh = dmr.generate("random", 1500, seed=6)
+    digests = {
+        mesh_digest(tiled(mesh, tile, tmp_path / f"{tile}-{threads}", Resources("cpu", threads))[1])
+        for tile, threads in ((1500, 1), (1500, 3))
+    }
+    assert len(digests) == 1
+    assert mesh_digest(tiled(mesh, 1000, tmp_path / "other")[1]) not in digests
+
+
+@pytest.mark.gpu
+def test_a_gpu_gives_the_bits_of_the_cpu(gpu, tmp_path):
+    mesh = dmr.generate("random", 20_000, seed=6)
+    on_gpu = tiled(mesh, 20_000, tmp_path / "gpu", Resources("cuda", None), max_area=1e-5)[1]
+    assert mesh_digest(on_gpu) == mesh_digest(tiled(mesh, 20_000, tmp_path / "cpu", max_area=1e-5)[1])
+
+
+def test_a_band_is_what_lies_around_the_seeds():
+    mesh = dmr.generate("grid", 900, seed=1)
+    patch, whole = unrefined_patch(mesh)
+    centroids = mesh.vertices[mesh.triangles].mean(axis=1)
+    left = centroids[:, 0] < 0.5
+    middle = np.argmin(np.hypot(*(centroids - (0.48, 0.5)).T))
+    marked = replace(patch, seeds=np.arange(len(left)) == middle)
+    both = [marked.taken(left), marked.taken(~left)]
+    reaches = [reach(each, whole, 3) for each in both]
+    bands = [divided(each, reaches, 3)[1] for each in both]
+    assert bands[1] is not None  # the band crosses the border
+    alone = divided(marked, [reach(marked, whole, 3)], 3)[1]
+    found = {tuple(sorted(t)) for band in bands for t in band.numbers[band.mesh.triangles].tolist()}
+    assert found == {tuple(sorted(t)) for t in alone.numbers[alone.mesh.triangles].tolist()}
+
+
+def test_blocks_have_about_equal_weights():
+    random = np.random.default_rng(1)
+    places, weights = random.random((4000, 2)), random.integers(1, 20, 4000)
+    for shift in (0.0, 0.31):
+        block = block_of_each(places, weights, 7, shift)
+        shares = np.bincount(block, weights) / weights.sum() * 7
+        assert len(shares) == 7 and shares.max() < 1 + 2 * shift + 0.05
+    assert len(np.unique(block_of_each(places[:5], np.array([1000, 1, 1, 1, 1]), 5, 0.0))) == 5
+
+
+def test_components_are_those_that_edges_connect():
+    mesh = dmr.generate("grid", 400, seed=1)
+    centroids = mesh.vertices[mesh.triangles].mean(axis=1)
+    rings = (4 * np.abs(centroids - 0.5).max(axis=1)).astype(int)
+    neighbours = np.where(rings[mesh.neighbours] == rings[:, None], mesh.neighbours, -1)
+    neighbours[mesh.neighbours < 0] = -1
+    found = components(neighbours.astype(np.int32))
+    assert {tuple(np.unique(rings[found == label])) for label in np.unique(found)} == {(ring,) for ring in set(rings)}
+
+
+def test_tiles_that_are_too_small_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(passes, "MOST_IDLE", 1)
+    with pytest.raises(OptionError, match="use a larger tile_triangles"):
+        tiled(dmr.generate("random", 40, seed=1), 12, tmp_path)
+
+
+@pytest.mark.parametrize("options", [{"max_steiner": 3}, {"max_seconds": 1.0}, {"optimize": True}])
+def test_options_that_tiles_do_not_support_are_refused(options):
+    with pytest.raises(OptionError, match="does not go with tiles"):
+        Bounds.checked(RefineOptions(**options), None)
+
+
+def test_markings_that_race_and_functions_are_refused():
+    with pytest.raises(OptionError, match="must not depend on the schedule"):
+        Bounds.checked(RefineOptions(marking="three-phase"), None)
+    with pytest.raises(OptionError, match="must be a number with tiles"):
+        Bounds.checked(RefineOptions(), lambda points: points[:, 0] + 1)

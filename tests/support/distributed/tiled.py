@@ -1,0 +1,45 @@
+"""Refinements in tiles, in this process, and the union of their pieces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import dmr
+from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.store import Store
+from dmr.distributed.jobs.task import Resources
+from dmr.distributed.output.pieces import united
+from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.passes import Tiled, refine_tiles
+from dmr.distributed.tiles.piece import Piece
+from dmr.refinement.options import RefineOptions
+
+ONE_THREAD = Resources("cpu", 1)
+
+
+def whole_mesh(piece: Piece) -> dmr.Mesh:
+    """The mesh of a piece that is everything, in the order of its numbers, with arrays of its own."""
+    np.testing.assert_array_equal(piece.numbers, np.arange(len(piece.numbers)))
+    mesh = piece.mesh
+    names = ("segment_markers", "vertex_markers", "vertex_attributes", "triangle_attributes", "area_bounds")
+    labels = {name: getattr(mesh, name) for name in names}
+    return dmr.Mesh(mesh.vertices, mesh.triangles, mesh.segments, **labels)
+
+
+def tiled(
+    source: dmr.Mesh | dmr.Pslg,
+    tile_triangles: int,
+    folder: Path,
+    resources: Resources = ONE_THREAD,
+    *,
+    max_edge: float | None = None,
+    **options: object,
+) -> tuple[Tiled, dmr.Mesh]:
+    """Refines in tiles; returns the report, and the union of the pieces."""
+    folder.mkdir(exist_ok=True)
+    runner = InProcess(Store(folder, durable=False), resources)
+    bounds = Bounds.checked(RefineOptions(**options), max_edge)
+    done = refine_tiles(runner, source, tile_triangles=tile_triangles, bounds=bounds)
+    return done, whole_mesh(united([Piece.load(runner.store.folder(name)) for name in done.pieces]))
