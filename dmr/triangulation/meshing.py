@@ -55,16 +55,13 @@ def triangulate_noting(
         convex_hull = True
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
-    plane = None
-    if device is not None and (method == "rounds" or (method == "auto" and device.threads == 0)):
-        from dmr.triangulation.rounds import plane_by_rounds
-
-        plane = plane_by_rounds(pslg, device, convex_hull=convex_hull)
-        if plane is None and method == "rounds":
+    if method == "rounds" and device is not None:
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
+        if plane is None:
             notes.append("segments overlap or cross: one CPU thread resolves this, not rounds of kernels")
-    if plane is None:
-        threads = 1 if device is None or method == "serial" else max(device.threads, 1)
-        plane = triangulate_plane(pslg, convex_hull=convex_hull, threads=threads)
+            plane = triangulate_plane(pslg, convex_hull=convex_hull)
+    else:
+        plane = fastest_plane(pslg, None if method == "serial" else device, convex_hull=convex_hull)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
@@ -75,6 +72,27 @@ def triangulate_noting(
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
     return _mesh(pslg, plane, domain, convex_hull), notes
+
+
+def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
+    """Triangulates the plane around a graph: on a GPU by rounds, if no segments cross; otherwise on all CPU threads.
+
+    Args:
+        device: without one, one CPU thread triangulates. The other arguments, and what is raised, are those of
+            `triangulate_plane`.
+    """
+    plane = None
+    if device is not None and device.threads == 0:
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
+    if plane is not None:
+        return plane
+    return triangulate_plane(pslg, convex_hull=convex_hull, threads=1 if device is None else max(device.threads, 1))
+
+
+def _plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool) -> Plane | None:
+    from dmr.triangulation.rounds import plane_by_rounds  # reads the kernels' declarations, which others do not need
+
+    return plane_by_rounds(pslg, device, convex_hull=convex_hull)
 
 
 def _check_points(kind: str, points: Float) -> None:
