@@ -94,7 +94,8 @@ def spread(patch: Patch, given: Int, layers: int) -> tuple[NDArray[np.bool_], In
     for layer in range(int(distance.min(initial=layers)), layers):
         if chosen.all():
             break
-        chosen = chosen | (distance <= layer)[triangles].any(axis=1)
+        near = distance <= layer
+        chosen = chosen | near[triangles[:, 0]] | near[triangles[:, 1]] | near[triangles[:, 2]]
         corners = triangles[chosen]
         distance[corners] = np.minimum(distance[corners], layer + 1)
     return chosen, distance
