@@ -48,9 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def body(faults: list[str]) -> None:
         print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
-        print(
-            f"{'input':15}{'triangles':>11}{'tile':>8}{'tiles':>7}{'size':>8}{'again':>8}{'passes':>8}{'time':>7}  checks"
-        )
+        columns = f"{'tile':>8}{'tiles':>7}{'size':>8}{'again':>8}{'passes':>8}{'time':>7}"
+        print(f"{'input':15}{'triangles':>11}{columns}  checks")
         for name in options.inputs:
             source, max_area = _input(name)
             spent, plain = _timed(lambda: dmr.refine(source, max_area=max_area, device="cpu", threads=1))  # noqa: B023
