@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from dmr.cli.parsing.program import build_parser
-from dmr.cli.refine import REASONS
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import check_writable, error_context
+from dmr.cli.shared.report import REASONS
 from dmr.common.command_line.exit_codes import DONE, INTERNAL, STOPPED
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dmr.cli.shared.console import Console
-from dmr.cli.shared.files import features_asked, numbered_as, read, read_mesh, read_size
+from dmr.cli.shared.files import features_asked, numbered_as, read, read_mesh
+from dmr.cli.shared.sizes import read_size
 from dmr.cli.shared.unrefined import read_list
 from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dmr.cli.shared.console import Console
-from dmr.cli.shared.files import features_asked, read, read_size
+from dmr.cli.shared.files import features_asked, read
+from dmr.cli.shared.sizes import read_size
 from dmr.cli.validate import show_report
 from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments

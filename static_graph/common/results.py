@@ -51,7 +51,7 @@ class Result:
     def _set(self, **values: Any) -> None:
         """Sets attributes of a frozen dataclass; arrays become read-only."""
         for name, value in values.items():
-            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
+            self.__dict__[name] = frozen(value) if isinstance(value, np.ndarray) else value
 
 
 def computed(device: Device, seconds: dict[str, float]) -> dict[str, Any]:

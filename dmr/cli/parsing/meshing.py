@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from dmr.cli.parsing import strategies
-from dmr.cli.parsing.options import add_extras, add_feature_options, add_outline_options, add_output
+from dmr.cli.parsing.options import (
+    add_extras,
+    add_feature_options,
+    add_outline_options,
+    add_output,
+    add_proof,
+    add_sizes,
+)
 from dmr.common.command_line.parser import Parser, add_command, add_device, add_json, parse_examples
 from dmr.common.command_line.values import count, file_name, number
-from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, LOOPS, MARKINGS, STEINER_RULES
+from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, LOOPS, MARKINGS, STEINER_RULES, USUAL_ROUNDS
 from dmr.triangulation.options import METHODS
 
 # The switches of `dmr triangle` by the arguments of `dmr.refine` and `dmr.triangulate`, for messages.
@@ -52,25 +59,7 @@ def add_refine(commands: Any) -> None:
     add_output(parser)
     add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
     add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
-    add(
-        "--size",
-        type=file_name,
-        metavar="LENGTH|FILE",
-        help="edge length wanted: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
-        "point data)",
-    )
-    add(
-        "--max-edge",
-        type=file_name,
-        metavar="LENGTH|FILE",
-        help="largest edge length, likewise",
-    )
-    add(
-        "--grading",
-        type=number,
-        metavar="G",
-        help="growth of --size per unit of distance, at most (0.1 to 0.5 is usual)",
-    )
+    add_sizes(parser)
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="placement of points (default: %(default)s)")
     add("--max-steiner", type=count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
     add(
@@ -126,10 +115,65 @@ def add_refine(commands: Any) -> None:
         metavar="JSON",
         help="write which triangles miss a bound, and why, for dmr validate",
     )
+    add_proof(parser)
     add_json(parser)
     add_feature_options(parser)
     parser.more = strategies.describe
     parser.suggest = suggest_triangle
+
+
+def add_adapt(commands: Any) -> None:
+    """Adds the command `dmr adapt`."""
+    parser = add_command(
+        commands,
+        "adapt",
+        """
+        Mesh the domain of a mesh anew, by other sizes: finer and coarser
+
+        dmr adapt mesh.vtu --size mesh.vtu -o next.vtu  # by the sizes on its own vertices (point data)
+        dmr adapt mesh.msh --size 0.1 --merge-collinear -o coarse.msh  # straight sides are divided anew, too
+        dmr adapt mesh.ele --size-from-curvature 24 --size 0.2 --grading 0.2
+        """,
+    )
+    add = parser.add_argument
+    add("input", type=file_name, metavar="IN", help="a mesh, in any format that is read")
+    add_output(parser)
+    add_sizes(parser)
+    add(
+        "--merge-collinear",
+        action="store_true",
+        help="leave out vertices inside straight sides; otherwise all vertices of the mesh's outline are kept",
+    )
+    add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
+    add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
+    add("--max-steiner", type=count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
+    add("--optimize", action="store_true", help="then move the points that were inserted, for better angles")
+    add_device(parser)
+    add_extras(parser)
+    add_proof(parser)
+    add_json(parser)
+
+
+def add_optimize(commands: Any) -> None:
+    """Adds the command `dmr optimize`."""
+    parser = add_command(
+        commands,
+        "optimize",
+        """
+        Move the inner vertices of a mesh and flip edges, until its angles are better
+
+        dmr optimize mesh.ele  # writes mesh.1.node, mesh.1.ele
+        dmr optimize mesh.msh -o better.msh --rounds 20 --validate
+        """,
+    )
+    add = parser.add_argument
+    add("input", type=file_name, metavar="IN", help="a mesh, in any format that is read")
+    add_output(parser)
+    add("--rounds", type=count, default=USUAL_ROUNDS, metavar="N", help="at most N rounds (default: %(default)s)")
+    add_device(parser)
+    add_extras(parser)
+    add_proof(parser)
+    add_json(parser)
 
 
 def add_triangulate(commands: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dmr.common.command_line.parser import Parser
-from dmr.common.command_line.values import file_name, label
+from dmr.common.command_line.values import file_name, label, number
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 
 # Options for files with features; the names are those of the parameters of `dmr.domains.from_file`.
@@ -44,6 +44,61 @@ def add_extras(parser: Parser) -> None:
     add("--edges", action="store_true", help="also write a .edge file: all edges")
     add("--neighbours", action="store_true", help="also write a .neigh file: the neighbours of each triangle")
     add("--voronoi", action="store_true", help="also write .v.node and .v.edge files: the Voronoi dual")
+
+
+def add_proof(parser: Parser) -> None:
+    """Adds the check of the result."""
+    parser.add_argument(
+        "--validate", action="store_true", help="prove the result in exact arithmetic; exit with 5 if it is invalid"
+    )
+
+
+def add_sizes(parser: Parser) -> None:
+    """Adds the sizes that `dmr.cli.shared.sizes` reads."""
+    add = parser.add_argument
+    add(
+        "--size",
+        type=file_name,
+        metavar="LENGTH|FILE",
+        help="edge length wanted: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
+        "point data)",
+    )
+    add("--max-edge", type=file_name, metavar="LENGTH|FILE", help="largest edge length, likewise")
+    add(
+        "--size-from-distance",
+        type=number,
+        nargs=3,
+        metavar=("NEAR", "FAR", "D"),
+        help="edge length wanted: NEAR at the segments, growing to FAR at the distance D",
+    )
+    add(
+        "--size-from-curvature",
+        dest="per_turn",
+        type=number,
+        metavar="N",
+        help="edge length wanted: N edges per full turn of curved boundaries",
+    )
+    add(
+        "--size-from-lengths",
+        dest="factor",
+        type=number,
+        metavar="F",
+        help="edge length wanted: F times the lengths of the segments",
+    )
+    add(
+        "--along",
+        type=label,
+        action="append",
+        metavar="NAME",
+        help="markers or names of the segments that --size-from-... take (default: all); may be repeated",
+    )
+    add(
+        "--grading",
+        type=number,
+        metavar="G",
+        help="growth of the sizes per unit of distance, at most (0.1 to 0.5 is usual; default of --size-from-curvature "
+        "and --size-from-lengths: 0.2)",
+    )
 
 
 def add_feature_options(parser: Parser) -> None:

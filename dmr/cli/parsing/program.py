@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dmr._version import __version__
-from dmr.cli.parsing.meshing import add_refine, add_triangle, add_triangulate, suggest_triangle
+from dmr.cli.parsing.meshing import (
+    add_adapt,
+    add_optimize,
+    add_refine,
+    add_triangle,
+    add_triangulate,
+    suggest_triangle,
+)
 from dmr.cli.parsing.using import add_convert, add_devices, add_generate, add_info, add_validate, add_view
 from dmr.common.command_line.parser import Parser, make_parser
 
@@ -19,6 +26,8 @@ def build_parser() -> Parser:
         """
         dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
         dmr refine domain.poly -a 0.01  # mesh the domain that an outline bounds
+        dmr adapt mesh.vtu --size mesh.vtu -o next.vtu  # a mesh of the same domain by other sizes
+        dmr optimize mesh.ele  # better angles
         dmr triangulate dots.node  # the Delaunay triangulation of points
         dmr triangle -pq30a0.01 domain.poly  # with the switches of Shewchuk's Triangle
         dmr validate input.1.ele --min-angle 30  # prove the result in exact arithmetic
@@ -30,9 +39,9 @@ def build_parser() -> Parser:
         """,
     )
     parser.suggest = _suggest_command
-    for add in (add_refine, add_triangulate, add_triangle, add_validate, add_info, add_view, add_convert):
+    for add in (add_refine, add_adapt, add_optimize, add_triangulate, add_triangle, add_validate):
         add(commands)
-    for add in (add_generate, add_devices):
+    for add in (add_info, add_view, add_convert, add_generate, add_devices):
         add(commands)
     return parser
 

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from dmr import io
 from dmr.cli.parsing.options import FEATURE_OPTIONS
 from dmr.common.command_line.parser import Arguments
@@ -20,8 +18,6 @@ from dmr.io.formats import OURS, unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, counting_from, named
 from dmr.mesh.types import Mesh, Pslg
-from dmr.sizing.functions import size_source
-from dmr.sizing.size_field import SizeField
 from dmr.triangle.names import SUFFIXES, companion, family
 from dmr.triangulation.options import CONFLICT_POLICIES
 
@@ -87,39 +83,6 @@ def read_mesh(path: str, purpose: str) -> Mesh:
             f"is an outline without triangles; {purpose} needs a triangulation of it (an .ele file)", path
         )
     return found
-
-
-def read_size(size: str | None, name: str) -> SizeField | float | None:
-    """Reads an option: a length, or the name of a file with sizes. An existing file takes precedence over a number.
-
-    Raises:
-        OptionError: the length is not above 0. FileError: as `read_size_field`.
-    """
-    if size is None:
-        return None
-    try:
-        length = None if Path(size).exists() else float(size)
-    except ValueError:
-        length = None
-    if length is None:
-        return read_size_field(size)
-    size_source(length, name)
-    return length
-
-
-def read_size_field(path: str, column: int = 0) -> SizeField:
-    """Reads the sizes on the vertices of a mesh: a vertex attribute, or a point data array (see `io.read_values`).
-
-    Raises:
-        FileError: the file cannot be read, has no triangles or no such column, or holds a size that is not above 0.
-    """
-    with error_context(path):
-        mesh, sizes = io.read_values(path, column)
-        wrong = np.flatnonzero(~(sizes > 0))
-        if wrong.size:
-            k = int(wrong[0])
-            raise InvalidMeshError(f"has the size {sizes[k]:g}; sizes must be above 0", "vertex", k)
-        return SizeField(mesh, sizes, on="vertices")
 
 
 @contextmanager

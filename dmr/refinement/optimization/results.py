@@ -49,3 +49,15 @@ class Optimization:
     threads: int
     seconds: float
     warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the fields that `dmr optimize --json` prints."""
+        return {
+            "device": self.device,
+            "threads": self.threads,
+            "vertices": len(self.mesh.vertices),
+            "triangles": len(self.mesh.triangles),
+            "smoothing": self.smoothing.to_json(),
+            "seconds": self.seconds,
+            "warnings": list(self.warnings),
+        }

@@ -82,8 +82,9 @@ def run(
         outcome = space.run(KERNELS, arguments, distances, most_teams=pulls, in_one_launch=one_launch)
     if back is None:
         followed += outcome.relaxed
-    if tree is not None:
-        device.launch("end_parents", nodes, tree)
+    if tree is None:
+        return outcome
+    device.launch("end_parents", nodes, tree)
     return replace(outcome, parents=tree)
 
 

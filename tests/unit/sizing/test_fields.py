@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
-from dmr.cli.shared.files import read_size_field
+from dmr.cli.shared.sizes import read_size_field
 from dmr.errors import FileError, OptionError
 from dmr.memory import open_device
 from dmr.mesh.location.background import DeviceBackground, Places
