@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from dmr.cli import convert_parts
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import Output, features_asked, read
 from dmr.common.command_line.parser import Arguments
+from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh
 
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh or an outline and writes it in another format."""
+    if Path(arguments.input).is_dir():
+        return convert_parts.unite(arguments, console)
+    if arguments.single_piece:
+        raise OptionError(f"{option('single_piece')} is for folders of parts, which {arguments.input} is not")
+    if arguments.parts is not None:
+        return convert_parts.divide(arguments, console)
     output = Output(arguments, outlines=True)
     found = read(arguments.input, arguments.threads, points=True, features=features_asked(arguments))
     holds_outlines = output.target.suffix.lower() == ".poly"

@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from dmr.distributed.output.part import Part
     from dmr.distributed.output.partition import partition
     from dmr.distributed.output.parts import Parts
+    from dmr.distributed.output.pvtu import write_pvtu
+    from dmr.distributed.output.vtkhdf import write_vtkhdf
     from dmr.distributed.validation.checker import validate
 
-__all__ = ["Part", "Parts", "partition", "validate"]
+__all__ = ["Part", "Parts", "partition", "validate", "write_pvtu", "write_vtkhdf"]
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
@@ -20,5 +22,7 @@ __getattr__, __dir__ = lazy_names(
         "Parts": "dmr.distributed.output.parts",
         "partition": "dmr.distributed.output.partition",
         "validate": "dmr.distributed.validation.checker",
+        "write_pvtu": "dmr.distributed.output.pvtu",
+        "write_vtkhdf": "dmr.distributed.output.vtkhdf",
     },
 )

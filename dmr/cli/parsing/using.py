@@ -9,6 +9,7 @@ from typing import Any
 from dmr.cli.parsing.options import add_extras, add_feature_options
 from dmr.common.command_line.parser import add_command, add_json, add_threads
 from dmr.common.command_line.values import count, file_name, label, number, positive
+from dmr.distributed.output.methods import PARTITIONS
 from dmr.triangulation.options import MESHERS
 
 
@@ -106,11 +107,21 @@ def add_convert(commands: Any) -> None:
         dmr convert mesh.msh mesh.npz  # Gmsh's mesh as numpy arrays
         dmr convert country.geojson country.poly --marker road  # an outline for Triangle
         dmr convert mesh.ele mesh.inp --order 2  # second-order elements
+        dmr convert mesh.ele out/ --parts 16  # parts with ghosts, for 16 processes of a solver
+        dmr convert out/ mesh.vtkhdf  # parts as one file for ParaView
         """,
     )
     add = parser.add_argument
-    add("input", type=file_name, metavar="IN", help="a mesh or an outline, in any format that is read")
+    add("input", type=file_name, metavar="IN", help="a mesh or an outline, in any format that is read; or parts")
     add("output", type=file_name, metavar="OUT", help="the file to write; what its format does not keep is reported")
+    add("--parts", type=positive, metavar="N", help="write N parts with ghosts to the folder OUT")
+    add(
+        "--partition",
+        choices=PARTITIONS,
+        default=PARTITIONS[0],
+        help="divide along a Hilbert curve, or by METIS (default: %(default)s)",
+    )
+    add("--single-piece", action="store_true", help="write parts as a .vtkhdf of one piece without ghosts, for dolfinx")
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add_extras(parser)
     add_threads(parser)

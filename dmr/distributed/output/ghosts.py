@@ -125,6 +125,7 @@ def make_part(
         "triangles": part.own,
         "ghosts": len(part.ghost_numbers),
         "vertices": len(part.numbers),
+        "segments": len(part.mesh.segments),
         "own_vertices": len(part.numbers) - len(part.border),
     }
 

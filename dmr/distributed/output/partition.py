@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, whole_option
-from dmr.common.text import counted
+from dmr.common.text import counted, option
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.output.finish import finish, write_manifest
+from dmr.distributed.output.methods import PARTITIONS
 from dmr.distributed.output.parts import Parts
 from dmr.distributed.output.pieces import restricted
 from dmr.distributed.output.scratch import scratch_store
@@ -23,8 +24,6 @@ from dmr.mesh.types import Mesh
 from dmr.triangulation.rounds.curve import order_along_curve, survey
 
 Int64 = NDArray[np.int64]
-
-METHODS = ("hilbert", "metis")
 
 
 def partition(mesh: Mesh, out: str | os.PathLike[str], parts: int, *, method: str = "hilbert") -> Parts:
@@ -48,10 +47,12 @@ def partition(mesh: Mesh, out: str | os.PathLike[str], parts: int, *, method: st
         InvalidMeshError: two triangles lie on the same side of an edge.
     """
     check_kind(mesh, Mesh)
-    method = chosen("method", method, METHODS)
+    method = chosen("method", method, PARTITIONS)
     parts = whole_option("parts", parts)
     if not 1 <= parts <= len(mesh.triangles):
-        raise OptionError(f"parts must be from 1 to the number of triangles, {len(mesh.triangles)}, not {parts}")
+        raise OptionError(
+            f"{option('parts')} must be from 1 to the number of triangles, {len(mesh.triangles)}, not {parts}"
+        )
     divided = (_by_metis if method == "metis" else _by_curve)(mesh, parts)
     folder = file_path(out, "out")
     make_empty(folder)

@@ -21,6 +21,7 @@ MESH_ARRAYS = (
     "triangle_attributes", "area_bounds",
 )  # fmt: skip
 NUMBERS = "numbers"
+REQUIRED = ("vertices", "triangles")
 
 
 class Arrays(Protocol):
@@ -64,10 +65,10 @@ class Piece(HoldsFrozen):
         object.__setattr__(self, NUMBERS, frozen(numbers))
 
     def save(self, arrays: Arrays) -> None:
-        """Stores the arrays of the piece, each under the name of its attribute; empty ones are left out."""
+        """Stores the arrays of the piece, each under the name of its attribute, and no empty attributes."""
         for name in MESH_ARRAYS:
             array = getattr(self.mesh, name)
-            if array is not None and array.size:
+            if array is not None and (array.size or name in REQUIRED):
                 arrays[name] = array
         arrays[NUMBERS] = self.numbers
 

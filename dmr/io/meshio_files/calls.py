@@ -24,6 +24,7 @@ from dmr.common.files.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check
 from dmr.common.pooling import ForkSafeLock
 from dmr.errors import DmrError, FileContentError, FileError, file_error, mesh_from_file
 from dmr.io.meshio_files.formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
+from dmr.mesh.names import Names
 from dmr.mesh.types import Mesh
 
 if TYPE_CHECKING:
@@ -160,14 +161,23 @@ def write_through_meshio(path: Path, mesh: Mesh, form: Format, *, overwrite: boo
     """
     check_target(path, overwrite)
     check_writer(form, path)
-    from dmr.io.meshio_files.heads import insertion
     from dmr.io.meshio_files.writing import to_meshio
 
-    content = to_meshio(mesh, form, path, order=order)
+    return write_content(path, to_meshio(mesh, form, path, order=order), form, mesh.names, overwrite=overwrite)
+
+
+def write_content(path: Path, content: Content, form: Format, names: Names, *, overwrite: bool) -> list[Path]:
+    """Writes what meshio's mesh object has, with the names of regions and markers.
+
+    Raises:
+        FileError: meshio cannot write it, or the file cannot be created.
+    """
+    from dmr.io.meshio_files.heads import insertion
+
     data = _bytes_of(content, form, path)
     signature = _SIGNATURE.search(data, 0, _SIGNATURE_WITHIN)
     begin, end = signature.span() if signature else (0, 0)
-    place, text = insertion(data, form, mesh.names, content.field_data)
+    place, text = insertion(data, form, names, content.field_data)
     changes = sorted([(begin, end, _OUR_SIGNATURE if signature else b""), (place, place, text)])
 
     def fill(descriptor: int) -> None:

@@ -51,3 +51,27 @@ def test_refused_options(folder, capsys, options, message):
 
 def test_a_folder_without_parts(tmp_path, capsys):
     assert "no finished result in parts: it has no manifest.json" in fails(capsys, 1, "validate", tmp_path)
+
+
+def test_convert_to_parts_and_back(folder, capsys):
+    dmr.write("plate.npz", plate())
+    code, _, err = command_line.dmr(capsys, "convert", "plate.npz", "parts/", "--parts", "3")
+    assert code == 0 and "wrote 3 parts to parts" in err
+    for target in ("whole.npz", "whole.pvtu", "whole.vtkhdf"):
+        code, _, err = command_line.dmr(capsys, "convert", "parts", target)
+        assert code == 0 and f"wrote {target}" in err
+        assert f"{target} exists; -f overwrites it" in fails(capsys, 2, "convert", "parts", target)
+        assert command_line.dmr(capsys, "convert", "parts", target, "-f")[0] == 0
+    assert len(dmr.read("whole.npz").triangles) == len(plate().triangles)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["out", "mesh.pvtu", "--single-piece"], "--single-piece is for .vtkhdf files"),
+        (["plate.poly", "mesh.vtkhdf", "--single-piece"], "--single-piece is for folders of parts"),
+        (["plate.poly", "parts", "--parts", "2"], "an outline without triangles"),
+    ],
+)
+def test_refused_conversions(folder, capsys, arguments, message):
+    assert message in fails(capsys, 2, "convert", *arguments)
