@@ -22,8 +22,8 @@ UNREACHED = np.iinfo(np.int32).max
 def layers_of(turn: int) -> int:
     """Returns the number of layers around what still waits after a turn, counted from 0.
 
-    They double from the third band on: what waits after the first one mostly lies at cuts through that band, where nothing
-    waited before.
+    They double from the third band on: what waits after the first one mostly lies at cuts through that band, where
+    nothing waited before.
     """
     return FIRST_LAYERS << min(max(turn - 1, 0), 24)
 
