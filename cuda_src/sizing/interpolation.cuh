@@ -2,6 +2,7 @@
 #pragma once
 
 #include "geometry/points.cuh"
+#include "geometry/predicates.cuh"
 
 INLINE void lower(float64 &size, float64 other) {
     if (other < size)
@@ -30,15 +31,22 @@ INLINE Interval interval_of(const float64 *lines, Index count, float64 x) {
     return {below, limited((x - lines[below]) / (lines[below + 1] - lines[below]))};
 }
 
-// A size times its weight; without a weight, infinity does not count.
-INLINE float64 weighted(float64 weight, float64 size) { return weight > 0.0 ? weight * size : 0.0; }
+// The sum of sizes times their weights, whose sum is 1. Without a weight, infinity does not count. Rounding must not
+// leave the range of the sizes: equal ones give themselves.
+template <int COUNT> INLINE float64 weighted_mean(const float64 (&weights)[COUNT], const float64 (&sizes)[COUNT]) {
+    float64 mean = 0.0, least = INFINITE, most = 0.0;
+    for (int k = 0; k < COUNT; ++k)
+        if (weights[k] > 0.0) {
+            mean += weights[k] * sizes[k];
+            least = sizes[k] < least ? sizes[k] : least;
+            most = sizes[k] > most ? sizes[k] : most;
+        }
+    return mean < least ? least : mean > most ? most : mean;
+}
 
 // The size at a relative position in a rectangle, from those at its corners: row by row, from below.
-INLINE float64 bilinear(float64 right, float64 up, const float64 corners[4]) {
+INLINE float64 bilinear(float64 right, float64 up, const float64 (&corners)[4]) {
     const float64 left = 1.0 - right, down = 1.0 - up;
-    float64 size = weighted(left * down, corners[0]);
-    size += weighted(right * down, corners[1]);
-    size += weighted(left * up, corners[2]);
-    size += weighted(right * up, corners[3]);
-    return size;
+    const float64 weights[4] = {left * down, right * down, left * up, right * up};
+    return weighted_mean(weights, corners);
 }

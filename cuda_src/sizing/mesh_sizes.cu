@@ -10,9 +10,7 @@ KERNEL(lower_by_mesh, BoxTree triangles, BoxTree boundary, Background mesh, cons
             lower(sizes[i], values[place.triangle]);
             continue;
         }
-        float64 size = weighted(place.weights[0], values[place.corner[0]]);
-        size += weighted(place.weights[1], values[place.corner[1]]);
-        size += weighted(place.weights[2], values[place.corner[2]]);
-        lower(sizes[i], size);
+        const float64 around[3] = {values[place.corner[0]], values[place.corner[1]], values[place.corner[2]]};
+        lower(sizes[i], weighted_mean(place.weights, around));
     }
 }

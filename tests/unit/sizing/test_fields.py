@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
+from dmr import domains
 from dmr.cli.shared.sizes import read_size_field
 from dmr.errors import FileError, OptionError
 from dmr.memory import open_device
 from dmr.mesh.location.background import DeviceBackground, Places
 from dmr.sizing.functions import evaluate
 from dmr.sizing.size_field import SizeField
+from tests.support.digests import mesh_digest
 from tests.support.meshes import qhull_mesh
 
 scipy_spatial = pytest.importorskip("scipy.spatial")
@@ -481,3 +483,21 @@ def test_invalid_sizes_are_refused_before_the_work(size, monkeypatch):
     monkeypatch.setattr("dmr.refinement.pipeline.choose_device", lambda *_: pytest.fail("a device was opened"))
     with pytest.raises(OptionError, match="max_edge must be a"):
         dmr.refine(two_triangles(), max_edge=size)
+
+
+@pytest.mark.parametrize("size", [0.1, 0.07, 1 / 3])
+def test_a_field_of_equal_sizes_gives_exactly_that_size(size):
+    """So a mesh by the field is the mesh by the number."""
+    square = domains.rectangle(1, 1)
+    background = dmr.refine(square, max_area=0.02, device="cpu").mesh
+    places = np.random.default_rng(3).uniform(-0.5, 1.5, (10_000, 2))
+    fields = (
+        SizeField(background, np.full(len(background.vertices), size)),
+        SizeField(background, np.full(len(background.triangles), size)),
+        SizeField.from_grid([0, 0.3, 1], [0, 0.7, 1], np.full((3, 3), size)),
+        dmr.sizing.sampled(lambda points: np.full(len(points), size), background),
+    )
+    expected = mesh_digest(dmr.refine(square, size=size, device="cpu").mesh)
+    for field in fields:
+        assert (field(places) == size).all()
+        assert mesh_digest(dmr.refine(square, size=field, device="cpu").mesh) == expected
