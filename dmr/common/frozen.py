@@ -10,6 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+# Native libraries read the coordinates of a point as a record of 16 bytes. numpy's own memory begins at multiples of
+# that; the buffers of a pickle may begin at any byte.
+ALIGNMENT = 16
+
 _Held = TypeVar("_Held", bound="HoldsFrozen")
 
 
@@ -86,7 +90,7 @@ def freeze_fields(item: object) -> None:
 
 def _read_only(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return frozen(value)
+        return frozen(value if value.ctypes.data % ALIGNMENT == 0 else value.copy(order="K"))
     if type(value) is dict:
         return {key: _read_only(each) for key, each in value.items()}
     return value

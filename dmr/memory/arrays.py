@@ -294,6 +294,14 @@ class Device(ABC):
             WrongTypeError: it is on another device, no array, or has another layout.
         """
 
+    def as_input(self, values: NDArray[Any]) -> DeviceArray:
+        """Returns values for kernels that only read them: on a CPU in place, if they are aligned.
+
+        Args:
+            values: one-dimensional and contiguous.
+        """
+        return self.array(values)
+
     @abstractmethod
     def require_memory(self, needed: int, what: str) -> None:
         """Refuses work that needs more memory of the device than is free, before it begins.

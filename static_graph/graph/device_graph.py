@@ -90,11 +90,15 @@ class DeviceGraph:
         weights, largest = graph.weights, 1.0
         if weights is not None:
             largest = weights.max().item() if weights.size else 0
-        place = device.array if copied or device.threads == 0 else device.share
+        place = device.array if copied else device.as_input
         on_device = None if weights is None else place(weights)
         uploaded = cls(place(graph.offsets), place(graph.targets), on_device, largest, graph)
         device.synchronize()  # so that the copy does not count in the first traversal's time
         return uploaded
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Raises WrongTypeError: the memory of a device belongs to a process."""
+        raise WrongTypeError("an uploaded graph cannot be pickled: send the CsrGraph, and upload it again")
 
     @classmethod
     def from_arrays(cls, offsets: Any, targets: Any, weights: Any = None, *, threads: int | None = None) -> DeviceGraph:

@@ -57,6 +57,20 @@ def test_an_upload_takes_a_copy(device):
     assert array.download().tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("offset", [0, 1, 4, 8, 16])
+def test_inputs_of_kernels_may_begin_at_any_byte(device, offset):
+    """A record that lies at another address than a multiple of its size made the CPU's kernels fault."""
+    memory = np.zeros(16 * 64 + 128, np.uint8)
+    start = -memory.ctypes.data % 64 + offset
+    points = memory[start : start + 16 * 64].view(POINT)
+    points["x"], points["y"] = np.random.default_rng(offset).random((2, 64))
+    given = device.as_input(points)
+    if device.threads:
+        assert given.pointer % 16 == 0
+        assert (given.pointer == points.ctypes.data) == (offset in (0, 16))
+    assert np.array_equal(given.download(), points)
+
+
 def test_an_upload_of_another_size_or_dtype_is_refused(device):
     array = device.zeros(3, np.int32)
     with pytest.raises(ValueError, match="4 values for a device array of 3"):

@@ -14,6 +14,7 @@ from dmr.cli.parsing.options import (
     add_proof,
     add_sizes,
 )
+from dmr.cli.parsing.tiles import add_tiles
 from dmr.common.command_line.parser import Parser, add_command, add_device, add_json, parse_examples
 from dmr.common.command_line.values import count, file_name, number
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, LOOPS, MARKINGS, STEINER_RULES, USUAL_ROUNDS
@@ -47,6 +48,7 @@ def add_refine(commands: Any) -> None:
         dmr refine domain.poly -a 0.01 --optimize  # better angles: points are moved afterwards
         dmr refine input.ele --device cpu --threads 4  # on four cores
         dmr refine input.ele --json | jq .triangles  # the result as JSON, for programs
+        dmr refine coast.poly -a 1 --tiles 10e6 -o out/ --workers 4  # larger than a device: in tiles, by 4 processes
         """,
     )
     add = parser.add_argument
@@ -117,6 +119,7 @@ def add_refine(commands: Any) -> None:
     )
     add_proof(parser)
     add_json(parser)
+    add_tiles(parser)
     add_feature_options(parser)
     parser.more = strategies.describe
     parser.suggest = suggest_triangle
@@ -199,7 +202,7 @@ def add_triangulate(commands: Any) -> None:
         "--method",
         choices=METHODS,
         default=METHODS[0],
-        help="one CPU thread, or rounds of kernels on a GPU or all CPU threads; the mesh is the same (default: "
+        help="one CPU thread, or rounds of kernels on a GPU or CPU threads; the mesh is the same (default: "
         "%(default)s, the faster one)",
     )
     add_extras(parser)

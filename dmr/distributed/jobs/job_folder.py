@@ -33,24 +33,34 @@ def job_folder(out: Path, job: Mapping[str, Any], *, overwrite: bool = False) ->
         out: the folder; the folder above it exists.
         job: identifies the job: plain JSON values, no paths, no workers.
         overwrite: whether a finished result, or what is left of another job, is replaced. The old result stays until
-            the new one is written.
+            the block writes another one.
+
+    Yields:
+        The store. The block writes the result, and the manifest last; then the outputs of tasks are removed. If it
+        raises, they stay.
 
     Raises:
         ExistingResultError: there is a finished result, what is left of another job, or files of another origin.
         NoFolderError: `out` is a file. FileSystemError: another run works in it. FileError: it cannot be written.
     """
     out = out.absolute()
-    _make(out)
-    with locked(out):
+    made = _make(out)
+    with _removed_if_empty(out, made=made), locked(out):
         _check(out, job, overwrite=overwrite)
         write_json(out / JOB, job)
         store = Store(out / TASKS)
         store.path.mkdir(exist_ok=True)
         store.remove_unfinished()
-        yield store
-        if (out / MANIFEST).exists():
-            (out / JOB).unlink()
-            shutil.rmtree(store.path)
+        try:
+            yield store
+            finished = True
+        except BaseException:
+            finished = not any(store.path.iterdir())  # there is nothing to resume
+            raise
+        finally:
+            if finished:
+                shutil.rmtree(store.path)
+                (out / JOB).unlink()
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
@@ -63,13 +73,27 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
     replace_files([(path, lambda file: write_bytes(file, text.encode()))], overwrite=True)
 
 
-def _make(out: Path) -> None:
+@contextmanager
+def _removed_if_empty(out: Path, *, made: bool) -> Iterator[None]:
+    """Removes a folder that this run has made, and left empty."""
+    try:
+        yield
+    finally:
+        if made and not any(out.iterdir()):
+            out.rmdir()
+
+
+def _make(out: Path) -> bool:
+    """Makes the folder; returns whether it was missing."""
     if out.exists() and not out.is_dir():
         raise NoFolderError("is a file; a mesh in tiles is written to a folder: name another one", out)
     try:
-        out.mkdir(exist_ok=True)
+        out.mkdir()
+    except FileExistsError:
+        return False
     except OSError as error:
         raise file_error(error, out, "cannot be made") from error
+    return True
 
 
 def _check(out: Path, job: Mapping[str, Any], *, overwrite: bool) -> None:

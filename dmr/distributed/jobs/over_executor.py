@@ -9,7 +9,7 @@ from typing import Any
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.distributed.jobs.worker import run_task
-from dmr.errors import LostWorkerError
+from dmr.errors import LostWorkerError, OptionError
 
 
 class OverExecutor:
@@ -30,6 +30,7 @@ class OverExecutor:
 
         Raises:
             LostWorkerError: workers have died, and the executor does not run their tasks again.
+            OptionError: a worker lacks this package, or has another version.
         """
         futures: dict[Future[dict[str, Any]], Task] = {}
         done: dict[str, dict[str, Any]] = {}
@@ -41,6 +42,10 @@ class OverExecutor:
         except (BrokenExecutor, CancelledError) as error:
             raise LostWorkerError(
                 "the workers have died or cannot be reached; the same call resumes, and keeps the finished tasks"
+            ) from error
+        except ModuleNotFoundError as error:
+            raise OptionError(
+                f"a worker cannot import {error.name}: install the same version of dmr everywhere"
             ) from error
         finally:
             for future in futures:

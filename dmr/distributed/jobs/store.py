@@ -63,7 +63,7 @@ class Store:
         Raises:
             FileError: they cannot be written.
         """
-        name = f"arrays-{_array_digest(arrays)}"
+        name = name_of(arrays)
         if self.summary(name) is None:
             with self._new(name) as out:
                 for each, array in arrays.items():
@@ -118,14 +118,14 @@ def _write_summary(out: Folder, summary: Mapping[str, Any]) -> None:
     (out.path / SUMMARY).write_text(json.dumps(summary), "utf-8")
 
 
-def _array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Returns a digest of names, types, shapes and bytes."""
+def name_of(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Returns the name of stored arrays: a digest of their names, types, shapes and bytes."""
     state = hashlib.sha256()
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         state.update(json.dumps([name, array.dtype.str, array.shape]).encode())
         state.update(array.reshape(-1).view(np.uint8).data)
-    return state.hexdigest()[:DIGEST_DIGITS]
+    return f"arrays-{state.hexdigest()[:DIGEST_DIGITS]}"
 
 
 def _flush(path: Path) -> None:

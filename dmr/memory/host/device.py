@@ -111,6 +111,12 @@ class HostDevice(Device):
             )
         return HostArray(self, values)
 
+    def as_input(self, values: NDArray[Any]) -> DeviceArray:
+        # Records are aligned to their size; the arrays of other libraries and of pickles may begin anywhere.
+        size = values.dtype.itemsize
+        in_place = values.ctypes.data % min(size & -size, ALIGNMENT) == 0
+        return self.share(values) if in_place else self.array(values)
+
     def require_memory(self, needed: int, what: str) -> None:
         require_memory(needed, what)
 

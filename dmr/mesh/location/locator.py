@@ -160,8 +160,7 @@ class Locator:
         for start in range(0, len(places), BLOCK):
             block = slice(start, start + BLOCK)
             with device.lock, device.current:
-                given = places[block].reshape(-1).view(POINT)
-                points = device.share(given) if device.threads else device.array(given)
+                points = device.as_input(places[block].reshape(-1).view(POINT))
                 wrong = device.array(np.array([NONE], np.int32))
                 device.launch("find_not_finite", len(points), points, wrong)
                 found = self.locate_array(points, self._sorted(points))

@@ -9,10 +9,8 @@ not Delaunay, flips make it so (`dmr.refinement.setup.flips`).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from dmr.common.available import require_memory
 from dmr.common.text import counted
@@ -57,14 +55,14 @@ def admit(
     if device.name == "cpu":  # a GPU's allocations are checked one by one
         count = len(mesh.triangles)
         require_memory(BYTES_PER_TRIANGLE * count, f"a refinement of {counted(count, 'triangle')}")
-    given_points = _given(device, mesh.vertices.reshape(-1).view(POINT))
+    given_points = device.as_input(mesh.vertices.reshape(-1).view(POINT))
     box = _survey(mesh, given_points)
     if len(mesh.triangles) == 0:
         raise InvalidMeshError("the mesh has no triangles")
     notes: list[str] = []
     links = links_of(mesh)  # known if `dmr.triangulate` made the mesh, which is exact: no triangles overlap
     if links is not None:
-        corners = _given(device, mesh.triangles.reshape(-1))
+        corners = device.as_input(mesh.triangles.reshape(-1))
     else:
         corners = device.array(mesh.triangles)
         reversed_count = _orient(device, given_points, corners, len(mesh.triangles))
@@ -133,11 +131,6 @@ def admit(
     if m <= FEW_TRIANGLES:
         state.reserve_for(bad=m)
     return state, notes
-
-
-def _given(device: Device, values: NDArray[Any]) -> DeviceArray:
-    """An array for kernels that only read it: on a CPU without a copy."""
-    return device.share(values) if device.threads else device.array(values)
 
 
 def _zeros(device: Device, capacity: int, count: int, dtype: DTypeLike) -> DeviceArray:
@@ -209,7 +202,7 @@ def _link_known(
     """Links the triangles of our own triangulation; returns the sides of its segments, and the triangles' places."""
     places = device.empty(triangles.size, np.int32)
     device.launch("invert_order", triangles.size, triangle_order, places)
-    neighbours = _given(device, links.neighbours.reshape(-1))
+    neighbours = device.as_input(links.neighbours.reshape(-1))
     device.launch("link_neighbours", triangles.size, neighbours, triangle_order, places, triangles)
     return links.sides, places
 
@@ -256,8 +249,8 @@ def _attach_segments(
     found = device.empty(named, SUBSEGMENT)
     missing = device.array(np.array([NONE], np.int32))
     if named:
-        given = _given(device, ends.reshape(-1))
-        sides, places = (_given(device, known[0][rows]), known[1]) if known else (None, None)
+        given = device.as_input(ends.reshape(-1))
+        sides, places = (device.as_input(known[0][rows]), known[1]) if known else (None, None)
         device.launch(
             "attach_segments", named, given, rank, first, half_edges, sides, places, triangles, found, missing
         )  # fmt: skip

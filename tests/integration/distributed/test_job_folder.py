@@ -73,6 +73,12 @@ def test_files_of_others_are_never_touched(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_run_that_did_nothing_leaves_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt), job_folder(tmp_path / "out", JOB):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_impossible_folders_are_refused_in_a_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     for path, message in (

@@ -26,6 +26,7 @@ EVERY = [
     errors.FileSystemError("is odd", "a.ele", code=errno.ENOSPC),
     errors.MissingFileError("is odd", "a.ele"),
     errors.ExistingFileError("is odd", "a.ele"),
+    errors.ExistingResultError("is odd", "out"),
     errors.RefusedFileError("is odd", "a.ele"),
     errors.FolderError("is odd", "a.ele"),
     errors.NoFolderError("is odd", "a.ele"),
@@ -33,6 +34,7 @@ EVERY = [
     errors.DeviceUnavailableError("x"),
     errors.NativeLibraryError("a.so", "is missing"),
     errors.OutOfMemoryError("x"),
+    errors.LostWorkerError("x"),
     errors.InternalError("x"),
 ]
 

@@ -1,0 +1,90 @@
+"""`dmr refine --tiles`: refinement in tiles, by processes, a cluster or an MPI job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dmr.cli.shared.console import Console
+from dmr.cli.shared.files import error_context, features_asked, read
+from dmr.cli.shared.report import REASONS
+from dmr.cli.shared.sizes import read_size
+from dmr.common.command_line.exit_codes import DONE, STOPPED
+from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted, naming_flags, option
+from dmr.distributed import Parts
+from dmr.errors import OptionError
+from dmr.refinement.options import RefineOptions
+
+# Options that a refinement in tiles does not have, with the values that stand for "not given".
+ONE_DEVICE = {
+    "max_steiner": None, "max_seconds": None, "marking": RefineOptions.marking, "balance": RefineOptions.balance,
+    "loop": RefineOptions.loop, "optimize": False, "profile": False, "size": None, "grading": None,
+    "size_from_distance": None, "per_turn": None, "factor": None, "along": None, "validate": False, "mesher": "dmr",
+    "unrefined": None,
+    "order": 1, "edges": False, "neighbours": False, "voronoi": False,
+}  # fmt: skip
+_BOUNDS = ("min_angle", "max_area", "steiner", "conforming", "keep_segments", "strict")
+
+
+def refuse_engines(arguments: Arguments) -> None:
+    """Raises OptionError if an engine is given without --tiles."""
+    for name in ("workers", "scheduler", "mpi"):
+        if getattr(arguments, name):
+            raise OptionError(f"{option(name)} needs {option('tile_triangles', 'N')}: tasks refine tiles")
+
+
+def run(arguments: Arguments, console: Console) -> int:
+    """Reads a mesh or outline, refines it in tiles, writes the parts and reports the result."""
+    for name, usual in ONE_DEVICE.items():
+        if getattr(arguments, name) != usual:
+            raise OptionError(f"{option(name)} does not go with {option('tile_triangles')}")
+    if arguments.output is None:
+        raise OptionError(f"{option('tile_triangles')} needs {option('output')}: the folder for the parts of the mesh")
+
+    from dmr.distributed.engines import chosen_engine
+    from dmr.distributed.jobs.task import Resources
+    from dmr.distributed.pipeline import checked_bounds, refine_by
+
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in _BOUNDS}
+    options["max_edge"] = read_size(arguments.max_edge, "max_edge")
+    checked_bounds(options)  # before anything is read
+    threads = 1 if arguments.scheduler and arguments.threads is None else arguments.threads
+    engine = chosen_engine(
+        Resources(arguments.device, threads), workers=arguments.workers, scheduler=arguments.scheduler,
+        mpi=arguments.mpi,
+    )  # fmt: skip
+    found = read(
+        arguments.input, arguments.threads, points=arguments.convex_hull, features=features_asked(arguments),
+        on_conflict=arguments.on_conflict,
+    )  # fmt: skip
+    with error_context(arguments.input), naming_flags({**arguments.flags, "overwrite": "-f"}):
+        parts = refine_by(
+            engine, found, arguments.output, tile_triangles=arguments.tile_triangles,
+            on_conflict=arguments.on_conflict, convex_hull=arguments.convex_hull, overwrite=arguments.force, **options,
+        )  # fmt: skip
+    _report(console, parts)
+    if arguments.json:
+        told = ("complete", "unrefined", "passes", "warnings")
+        files = {"input": str(arguments.input), "output": [str(parts.folder)]}
+        console.emit_json({**parts.counts, **{name: parts.manifest[name] for name in told}, "files": files})
+    return DONE if parts.manifest["complete"] else STOPPED
+
+
+def _report(console: Console, parts: Parts) -> None:
+    """Prints the counts, what each pass refined, and the unrefined triangles by reason."""
+    manifest, counts = parts.manifest, parts.counts
+    for warning in manifest["warnings"]:
+        console.warn(warning)
+    for number, each in enumerate(manifest["passes"]):
+        mesh = "the coarse mesh" if number == 0 else "what waited at cuts, and its surroundings"
+        size = f"{counted(each['triangles'], 'triangle')} in {counted(each['tiles'], 'tile')}"
+        console.detail(f"pass {number + 1}: {mesh}: {size}")
+    for reason, count in parts.unrefined.items():
+        if count:
+            console.note(f"{counted(count, 'triangle')} below the bound {REASONS.get(reason, reason)}")
+    console.note(
+        f"wrote {counted(counts['triangles'], 'triangle')} and {counted(counts['vertices'], 'vertex', 'vertices')} in "
+        f"{counted(counts['parts'], 'part')} to {parts.folder}"
+    )
+    if not manifest["complete"] and not manifest["warnings"]:
+        console.warn("a tile reached its limit; the mesh that was written is valid, but misses a bound in places")

@@ -1,0 +1,169 @@
+"""The refinement in tiles behind `dmr.distributed.refine`: options, the job's folder, an engine, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dmr._version import __version__
+from dmr.common.arguments import chosen, switch, whole_option
+from dmr.common.text import option
+from dmr.common.threads import thread_count
+from dmr.distributed.engines import Engine, chosen_engine
+from dmr.distributed.jobs.job_folder import MANIFEST, job_folder
+from dmr.distributed.jobs.store import name_of
+from dmr.distributed.jobs.task import Resources
+from dmr.distributed.output.finish import finish, write_manifest
+from dmr.distributed.output.parts import Parts
+from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.passes import Tiled, refine_tiles
+from dmr.distributed.tiles.tasks import source_arrays
+from dmr.errors import OptionError
+from dmr.mesh.arguments import file_path
+from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
+from dmr.refinement.options import RefineOptions
+from dmr.triangulation.options import CONFLICT_POLICIES
+
+# The options of `dmr.refine` that mean the same here; `max_edge` is checked with them, and the rest is refused.
+OPTIONS = ("min_angle", "max_area", "steiner", "conforming", "keep_segments", "strict")
+REFUSED = {
+    "max_steiner": "each tile has a limit of its own",
+    "max_seconds": "the result would depend on the machine",
+    "marking": "only the default gives the same mesh in any order of the tasks",
+    "optimize": "points would move across cuts",
+    "size": "points are placed over the whole at once; bound areas or edges",
+    "grading": "it belongs to sizes",
+    "area": "give the areas of triangles as the area_bounds of a Mesh, those of regions with the outline",
+    "progress": "tasks run in other processes",
+    "profile": "tasks run in other processes",
+}
+
+
+def refine(
+    source: MeshLike,
+    out: str | PathLike[str],
+    *,
+    tile_triangles: int,
+    executor: Any = None,
+    workers: int | None = None,
+    on_conflict: str = "resolve",
+    convex_hull: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    overwrite: bool = False,
+    **options: Any,
+) -> Parts:
+    """Refines a domain or a mesh in tiles, of which each fits on a device, and writes the result in parts.
+
+    The bits of the result depend on the source, the options and the size of the tiles, and on nothing else: not on the
+    engine, the number of workers, the device, or how often the run was interrupted. If one tile suffices, they are
+    those of `dmr.refine`, otherwise they are not. A call that was interrupted, killed or ended by an error resumes when
+    it is made again: tasks that were done are not done again.
+
+    Args:
+        source: what is refined, as for `dmr.refine`.
+        out: a folder for the result, which is made if it is missing. All workers see it under the same name.
+        tile_triangles: triangles of the result per tile, as predicted, 1 or more.
+        executor: an executor of `concurrent.futures`, or a client of Dask, that runs the tasks; None for this process.
+        workers: instead of an executor, the number of processes on this machine. Worker k uses the GPU k, modulo their
+            number, or its share of the cores. The main module of the program is imported in each of them.
+        on_conflict, convex_hull: for an outline, as for `dmr.refine`.
+        device: of each task, as for `dmr.refine`.
+        threads: CPU threads of each task; by default the share of a worker in the cores with `workers`, one with an
+            executor, and all cores otherwise.
+        overwrite: whether a finished result in `out`, or what another job has left there, is replaced.
+        options: `min_angle`, `max_area`, `max_edge` (a number), `steiner`, `conforming`, `keep_segments` and `strict`,
+            as for `dmr.refine`.
+
+    Returns:
+        The result. `complete` in its `manifest` is False if a tile reached its limit on points, where the mesh is
+        valid, but misses a bound.
+
+    Raises:
+        OptionError: an option cannot be used, or not with tiles; names it.
+        InvalidMeshError: as for `dmr.refine`.
+        ExistingResultError: `out` holds a finished result, what another job has left, or other files.
+        FileError: `out` cannot be written, or another run works in it.
+        LostWorkerError: a worker died, and its task could not be done by another one.
+        DeviceUnavailableError: the device is not there. OutOfMemoryError: it has too little memory for a tile.
+    """
+    thread_count(threads)
+    if executor is not None and threads is None:
+        threads = 1
+    engine = chosen_engine(Resources(device, threads), executor=executor, workers=workers)
+    return refine_by(
+        engine, source, out, tile_triangles=tile_triangles, on_conflict=on_conflict, convex_hull=convex_hull,
+        overwrite=overwrite, **options,
+    )  # fmt: skip
+
+
+def refine_by(
+    engine: Engine,
+    source: MeshLike,
+    out: str | PathLike[str],
+    *,
+    tile_triangles: int,
+    on_conflict: str,
+    convex_hull: bool,
+    overwrite: bool,
+    **options: Any,
+) -> Parts:
+    """Refines in tiles by an engine; arguments, result and errors are those of `refine`."""
+    bounds = checked_bounds(options)
+    folder = file_path(out)
+    tile_triangles = whole_option("tile_triangles", tile_triangles)
+    given, hull = as_mesh_or_domain(source, "source", convex_hull=switch("convex_hull", convex_hull))
+    on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
+    job: dict[str, Any] = {
+        "version": __version__,
+        "source": name_of(source_arrays(given)),
+        "names": given.names,
+        "tile_triangles": tile_triangles,
+        "on_conflict": on_conflict,
+        "convex_hull": hull,
+        **bounds.stored(),
+    }
+    with job_folder(folder, job, overwrite=switch("overwrite", overwrite)) as store, engine(store) as runner:
+        tiled = refine_tiles(
+            runner, given, tile_triangles=tile_triangles, bounds=bounds, on_conflict=on_conflict, convex_hull=hull
+        )
+        (folder / MANIFEST).unlink(missing_ok=True)  # of an older result, before its parts are replaced
+        made = finish(runner, tiled.pieces, folder, given)
+        _remove_stale(folder, {part["file"] for part in made["parts"]})
+        write_manifest(folder, {**made, **_report(job, tiled)})
+    return Parts(folder)
+
+
+def checked_bounds(options: Mapping[str, Any]) -> Bounds:
+    """Returns the bounds that options ask for.
+
+    Raises:
+        OptionError: an option cannot be used, or not with tiles.
+    """
+    for name in options:
+        if name in REFUSED:
+            raise OptionError(f"{option(name)} does not go with tiles: {REFUSED[name]}")
+        if name not in (*OPTIONS, "max_edge"):
+            raise OptionError(f"there is no option {name!r} for a refinement in tiles; there are {', '.join(OPTIONS)}")
+    asked = {name: value for name, value in options.items() if name in OPTIONS}
+    return Bounds.checked(RefineOptions(**asked), options.get("max_edge"))
+
+
+def _remove_stale(folder: Path, files: Collection[str]) -> None:
+    """Removes the parts of an older result, which had more of them."""
+    for path in folder.glob("part-*.npz"):
+        if path.name not in files:
+            path.unlink()
+
+
+def _report(job: Mapping[str, Any], tiled: Tiled) -> dict[str, Any]:
+    """Returns the entries of the manifest that tell of the refinement."""
+    return {
+        "job": dict(job),
+        "complete": tiled.complete,
+        "unrefined": tiled.unrefined,
+        "passes": [{"tiles": tiles, "triangles": triangles} for tiles, triangles in tiled.passes],
+        "warnings": list(tiled.warnings),
+    }
