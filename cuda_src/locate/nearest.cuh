@@ -37,35 +37,53 @@ INLINE void take_nearer(const BoxTree &edges, Index item, Point p, Nearest &best
         best = {distance, place, number};
 }
 
-// Searches depth-first, the nearest child first. Every box that is not farther than the best edge so far is visited, so
-// that the result does not depend on the order.
-INLINE Nearest nearest_edge(const BoxTree &edges, Point point) {
-    const Point p = with_exact_coordinates(point);
-    Nearest best = {INFINITE, 0.0, 0x7fffffff};
-    Descent search = from_the_root(edges);
-    search.ascend();
-    search.descend(0);
-    search.choose(15);
-    while (search.waiting != 0) {
-        search.ascend();
-        const uint32 children = search.children();
-        const BoxNode &node = node_of(edges, search);
-        int nearest = 0;
+// Visits the items of a tree that `search` needs, depth-first, the child with the smallest bound first:
+//
+//     search.bound(place, child)  a lower bound of what the items below a child of the node at `place` give
+//     search.best()               the smallest value so far
+//     search.visit(item)
+//
+// Every box whose bound is not above the best value so far is visited, so that the result does not depend on the order.
+template <class Search> INLINE void search_by_bounds(const BoxTree &tree, Search &search) {
+    Descent path = from_the_root(tree);
+    path.ascend();
+    path.descend(0);
+    path.choose(15);
+    while (path.waiting != 0) {
+        path.ascend();
+        const uint32 children = path.children();
+        const Index place = tree.first[path.level] + path.node;
+        int chosen = 0;
         float64 least = INFINITE;
         for (int k = 0; k < BRANCHES; ++k) {
-            const float64 gap = children >> k & 1 ? squared_gap(edges, node, k, p) : INFINITE;
-            nearest = gap < least ? k : nearest;
-            least = gap < least ? gap : least;
+            const float64 bound = children >> k & 1 ? search.bound(place, k) : INFINITE;
+            chosen = bound < least ? k : chosen;
+            least = bound < least ? bound : least;
         }
-        if (!(least < INFINITE && least <= best.distance * SLACK)) {
-            search.leave_out(15);
+        if (!(least < INFINITE && least <= search.best() * SLACK)) {
+            path.leave_out(15);
             continue;
         }
-        search.descend(nearest);
-        if (search.level < 0)
-            take_nearer(edges, search.node, p, best);
+        path.descend(chosen);
+        if (path.level < 0)
+            search.visit(path.node);
         else
-            search.choose(15);
+            path.choose(15);
     }
-    return best;
+}
+
+struct NearestSearch {
+    const BoxTree &edges;
+    Point p;
+    Nearest found;
+
+    METHOD float64 bound(Index place, int child) const { return squared_gap(edges, edges.nodes[place], child, p); }
+    METHOD float64 best() const { return found.distance; }
+    METHOD void visit(Index item) { take_nearer(edges, item, p, found); }
+};
+
+INLINE Nearest nearest_edge(const BoxTree &edges, Point point) {
+    NearestSearch search = {edges, with_exact_coordinates(point), {INFINITE, 0.0, 0x7fffffff}};
+    search_by_bounds(edges, search);
+    return search.found;
 }

@@ -8,41 +8,29 @@ KERNEL_STRUCT(SegmentSizes) {
     float64 growth;       // per unit of distance
 };
 
-// The smallest of `most` and the sizes that segments give at a point. A search as in nearest_edge, by sizes instead of
-// distances: whatever box may have a smaller size than the best so far is visited, so that the order does not matter.
-INLINE float64 smallest_size(const BoxTree &segments, const SegmentSizes &given, Point point, float64 most) {
-    const Point p = with_exact_coordinates(point);
-    float64 best = most;
-    Descent search = from_the_root(segments);
-    search.ascend();
-    search.descend(0);
-    search.choose(15);
-    while (search.waiting != 0) {
-        search.ascend();
-        const uint32 children = search.children();
-        const Index place = segments.first[search.level] + search.node;
-        int chosen = 0;
-        float64 least = INFINITE;
-        for (int k = 0; k < BRANCHES; ++k) {
-            const float64 gap = children >> k & 1 ? squared_gap(segments, segments.nodes[place], k, p) : INFINITE;
-            const float64 bound = given.least[BRANCHES * place + k] + given.growth * square_root(gap);
-            chosen = bound < least ? k : chosen;
-            least = bound < least ? bound : least;
-        }
-        if (!(least < INFINITE && least <= best * SLACK)) {
-            search.leave_out(15);
-            continue;
-        }
-        search.descend(chosen);
-        if (search.level >= 0) {
-            search.choose(15);
-            continue;
-        }
-        Nearest here = {INFINITE, 0.0, 0x7fffffff};
-        take_nearer(segments, search.node, p, here);
-        lower(best, given.sizes[here.edge] + given.growth * square_root(here.distance));
+struct SmallestSize {
+    const BoxTree &segments;
+    const SegmentSizes &given;
+    Point p;
+    float64 found;
+
+    METHOD float64 bound(Index place, int child) const {
+        const float64 gap = squared_gap(segments, segments.nodes[place], child, p);
+        return given.least[BRANCHES * place + child] + given.growth * square_root(gap);
     }
-    return best;
+    METHOD float64 best() const { return found; }
+    METHOD void visit(Index item) {
+        Nearest here = {INFINITE, 0.0, 0x7fffffff};
+        take_nearer(segments, item, p, here);
+        lower(found, given.sizes[here.edge] + given.growth * square_root(here.distance));
+    }
+};
+
+// The smallest of `most` and the sizes that segments give at a point.
+INLINE float64 smallest_size(const BoxTree &segments, const SegmentSizes &given, Point point, float64 most) {
+    SmallestSize search = {segments, given, with_exact_coordinates(point), most};
+    search_by_bounds(segments, search);
+    return search.found;
 }
 
 KERNEL(lower_by_segments, BoxTree segments, SegmentSizes given, const Point *points, float64 *sizes) {

@@ -27,6 +27,11 @@ class Strategy:
     gpu_modules: tuple[str, ...] = ()
     launches_children: bool = False
 
+    @property
+    def races(self) -> bool:
+        """Whether the meshes of equal runs may differ."""
+        return self.summary.endswith("races")
+
     def load(self) -> Any:
         """Imports and returns the class."""
         module, name = self.implementation.split(".")

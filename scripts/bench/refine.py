@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import dmr
+from dmr.refinement import strategy_tables
 from dmr.refinement.options import BALANCES, MARKINGS, STEINER_RULES
 from scripts.lib.apart import refine_apart
 from scripts.lib.cells import figure, median_and_range
@@ -53,7 +54,7 @@ from scripts.lib.measuring import (
 )
 
 LARGEST_SIZE = 1.05  # largest accepted size of a result over Triangle's
-REPRODUCIBLE = ("deterministic", "atomic")  # markings that give the same bits everywhere
+REPRODUCIBLE = [name for name, each in strategy_tables.MARKINGS.items() if not each.races]
 
 
 @dataclass(kw_only=True)

@@ -9,9 +9,10 @@ from dataclasses import fields
 import pytest
 
 import dmr
-from dmr.refinement import options
+from dmr.refinement import options, strategy_tables
 from dmr.refinement.options import RefineOptions
 from dmr.triangulation import options as triangulation
+from tests.support.paths import ROOT
 
 PARAMETERS = inspect.signature(dmr.refine).parameters
 
@@ -47,6 +48,16 @@ def test_options_have_the_defaults_that_refine_has():
 )
 def test_every_value_is_named(name, values):
     assert set(re.findall(r'"([\w-]+)"', entries()[name])) >= set(values)
+
+
+def test_the_page_lists_every_strategy_and_says_which_of_them_race():
+    page = (ROOT / "docs" / "guide" / "command-line.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|(.*)\|$", page.partition("### Strategies")[2], re.MULTILINE))
+    strategies = {**strategy_tables.MARKINGS, **strategy_tables.BALANCES}
+    assert rows.keys() >= strategies.keys()
+    assert [name for name, row in rows.items() if row.endswith("| races ")] == [
+        name for name, strategy in strategies.items() if strategy.races
+    ]
 
 
 def test_nothing_that_a_user_does_not_have_is_named():

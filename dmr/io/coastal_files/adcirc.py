@@ -27,7 +27,7 @@ from dmr.common.files.replacing import replace_files, write_bytes
 from dmr.common.text import counted
 from dmr.errors import FileContentError, InvalidMeshError, mesh_from_file
 from dmr.io.coastal_files.chains import Chain, boundary_chains, is_clockwise
-from dmr.io.coastal_files.lines import Line, Numbering, numbers_in, read_lines, whole_numbers_in
+from dmr.io.coastal_files.lines import Line, Numbering, nodes_of, numbers_in, read_lines, whole_numbers_in
 from dmr.io.coastal_files.losses import elevations, warn_of_losses
 from dmr.mesh.edges import edge_places
 from dmr.mesh.names import MARKERS, free_number, is_name
@@ -95,11 +95,10 @@ def read_adcirc(path: Path) -> Mesh:
     segments, markers, names = _read_boundaries(reader, numbering)
     with mesh_from_file(path):
         return Mesh(
-            table[:, 1:3],
-            triangles,
+            **nodes_of(table),
+            triangles=triangles,
             segments=segments,
             segment_markers=markers,
-            vertex_attributes=table[:, 3:] if table[:, 3].any() else None,
             names={MARKERS: names},
         )
 

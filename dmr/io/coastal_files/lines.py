@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,3 +117,8 @@ def _row(number: int, fields: Sequence[bytes], names: Sequence[str], path: Path)
             raise FileContentError(f"{shown(field)} is not a finite number ({name})", path, number)
         values.append(value)
     return values
+
+
+def nodes_of(table: NDArray[np.float64]) -> dict[str, Any]:
+    """Returns the fields of a mesh for nodes (number, x, y, elevation): elevations of 0 everywhere are left out."""
+    return {"vertices": table[:, 1:3], "vertex_attributes": table[:, 3:] if table[:, 3].any() else None}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dmr.common.files.replacing import replace_files, write_bytes
 from dmr.errors import FileContentError, mesh_from_file
 from dmr.io.coastal_files.chains import segment_chains
-from dmr.io.coastal_files.lines import Line, Numbering, numbers_in, read_lines, whole_numbers_in
+from dmr.io.coastal_files.lines import Line, Numbering, nodes_of, numbers_in, read_lines, whole_numbers_in
 from dmr.io.coastal_files.losses import elevations, regions_of, warn_of_losses
 from dmr.io.meshio_files.names import comment_of, table_in
 from dmr.mesh.names import REGIONS, Names, is_name, no_names
@@ -55,11 +55,10 @@ def read_sms(path: Path) -> Mesh:
     segments, markers = _strings(cards[b"NS"], numbering, path)
     with mesh_from_file(path):
         return Mesh(
-            table[:, 1:3],
-            triangles,
+            **nodes_of(table),
+            triangles=triangles,
             segments=segments,
             segment_markers=markers,
-            vertex_attributes=table[:, 3:] if table[:, 3].any() else None,
             triangle_attributes=materials[:, None].astype(np.float64) if materials.any() else None,
             names=table_in(b"\n".join(lines[:10])) or _materials(cards[b"MAT"]),
         )

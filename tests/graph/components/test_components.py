@@ -121,6 +121,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("connection", "method", "options"), STEPS)
 def test_every_balance_and_step_finds_the_same(connection, method, options, device_options):
     for name in ("random 3", "random 9", "two rings"):

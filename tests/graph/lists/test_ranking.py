@@ -70,7 +70,7 @@ def of_kind(kind, size, lists):
 
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
 def test_every_method_ranks_and_sums_up(method, options, device_options):
-    for seed in range(20):
+    for seed in range(10):
         successors, values = random_lists(seed)
         ranks, sums = followed(successors, values)
         found = rank(successors, values=values, method=method, **options, **device_options)

@@ -91,7 +91,7 @@ def random_graph(seed: int) -> CsrGraph:
 @pytest.mark.parametrize("balance", BALANCES)
 def test_distances_and_parents_on_random_graphs(balance, device):
     options = OPTIONS.get(balance, {})
-    for seed in range(45):
+    for seed in range(15):
         graph = random_graph(seed)
         random = np.random.default_rng(seed)
         sources = random.integers(0, graph.nodes, 1 + seed % 3).tolist()

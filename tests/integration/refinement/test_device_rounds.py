@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -55,7 +56,12 @@ def teams(request, monkeypatch):
 @pytest.fixture(params=CASES)
 def refined_by_host(request):
     """A mesh, options, and its refinement by the host's rounds."""
-    kind, points, options = CASES[request.param]
+    return by_host(request.param)
+
+
+@cache
+def by_host(case):
+    kind, points, options = CASES[case]
     mesh = dmr.generate(kind, points, seed=2)
     return mesh, options, dmr.refine(mesh, loop="host", device="cpu", threads=1, **options)
 

@@ -83,9 +83,10 @@ def test_the_balance_does_not_change_the_result(balance, options, device_options
     assert mesh_digest(run(mesh, device_options, balance=balance, **options).mesh) == mesh_digest(reference.mesh)
 
 
-def test_atomic_marking_does_not_race(mesh, device_options):
-    reference = dmr.refine(mesh, marking="atomic", device="cpu", threads=1)
-    assert mesh_digest(dmr.refine(mesh, marking="atomic", **device_options).mesh) == mesh_digest(reference.mesh)
+@pytest.mark.parametrize("marking", [name for name, each in strategy_tables.MARKINGS.items() if not each.races])
+def test_markings_without_races_give_the_bits_of_one_thread(mesh, marking, device_options):
+    reference = dmr.refine(mesh, marking=marking, device="cpu", threads=1)
+    assert mesh_digest(dmr.refine(mesh, marking=marking, **device_options).mesh) == mesh_digest(reference.mesh)
 
 
 # ---- A name is what it says --------------------------------------------------------------------------------------

@@ -30,12 +30,13 @@ from dmr.memory.host import device as host
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.mesh.statistics import measure, summarise
 from dmr.refinement import run as runs
-from dmr.refinement.options import MARKINGS, RefineOptions
+from dmr.refinement.options import RefineOptions
 from dmr.refinement.rounds import grouped_order, team_rounds
 from dmr.refinement.run import RunSettings
 from dmr.refinement.state.records import POINT
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
+from dmr.refinement.strategy_tables import MARKINGS
 from scripts.sanitize import meshes as sanitized
 from tests.support.digests import digest
 from tests.support.sanitizers import graph_kernels
@@ -87,7 +88,7 @@ def refinements(folder, *, every):
     for (path, marking, options), threads in product(cases, (1, 3)):
         run = dmr.refine(dmr.read(path), marking=marking, device="cpu", threads=threads, max_steiner=3000, **options)
         what = [path.stem, marking, {name: str(value).split(" at ")[0] for name, value in options.items()}, threads]
-        races = marking not in ("deterministic", "atomic") and threads > 1
+        races = MARKINGS[marking].races and threads > 1
         yield what, None if races else digest(run.mesh.vertices, run.mesh.triangles)
 
 

@@ -39,3 +39,9 @@ def results(outcome):
     """The lines that a script printed, from JSON; it must have ended well and without a report."""
     assert outcome.returncode == 0 and "Sanitizer" not in outcome.stderr, outcome.stderr[-6000:]
     return [json.loads(line) for line in outcome.stdout.splitlines()]
+
+
+def is_detected(fault, sentence, kernel, library, environment):
+    """Whether a sanitizer ends faults.py, and its report has this sentence and names the kernel."""
+    outcome = script("faults.py", library, fault, **environment)
+    return outcome.returncode != 0 and sentence in outcome.stderr and kernel in outcome.stderr

@@ -67,7 +67,7 @@ def nudged(rng, points):
     return moved
 
 
-COUNT = 50_000
+COUNT = 15_000
 
 
 SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]])

@@ -53,17 +53,17 @@ def located(mesh: dmr.Mesh, points: np.ndarray) -> Places:
 
 @pytest.mark.parametrize("kind", ["random", "graded", "clustered", "offset"])
 def test_interpolation_agrees_with_scipy(kind):
-    points = dmr.generate("random" if kind == "offset" else kind, 3000, 4).vertices.copy()
+    points = dmr.generate("random" if kind == "offset" else kind, 1000, 4).vertices.copy()
     if kind == "offset":
         points = points * 1e-3 + (1e6, -1e6)
     mesh, found = delaunay(points)
     rng = np.random.default_rng(1)
     sizes = rng.uniform(0.1, 5, len(points))
     low, high = points.min(axis=0), points.max(axis=0)
-    places = low + rng.random((20_000, 2)) * (high - low)
+    places = low + rng.random((5000, 2)) * (high - low)
     expected = scipy_interpolate.LinearNDInterpolator(found, sizes)(places)
     inside = ~np.isnan(expected)
-    assert inside.sum() > 10_000
+    assert inside.sum() > 2500
     got = SizeField(mesh, sizes)(places)
     # In slivers of the hull the weights depend on the last digits of the coordinates.
     close = np.isclose(got[inside], expected[inside], rtol=1e-9 if kind != "offset" else 1e-4)
