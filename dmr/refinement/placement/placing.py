@@ -32,7 +32,7 @@ from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import fastest_plane, links_of_kept
-from dmr.triangulation.native import Plane
+from dmr.triangulation.native import Plane, triangulate_plane
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.2  # they grow by this much per unit of distance from it, unless the user says otherwise
