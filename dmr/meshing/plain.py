@@ -47,9 +47,9 @@ def triangulate(
         convex_hull: mesh the whole convex hull, whether segments enclose it or not; holes stay holes.
         mesher: "dmr", or "triangle": Shewchuk's Triangle in a separate process, if the `triangle` package is
             installed, for comparisons. Its licence forbids commercial use.
-        method: "rounds" (rounds of kernels, on a GPU or on all CPU threads), "serial" (one CPU thread) or "auto" (the
-            faster one: "rounds" on a GPU, and for many points on several CPU threads). Where segments overlap or cross,
-            the serial code triangulates. The mesh is the same.
+        method: "rounds" (rounds of kernels, on a GPU or on CPU threads), "serial" (points and segments one by one, on
+            one CPU thread), or "auto": rounds on a GPU; on a CPU one by one, many points on all threads. Segments that
+            overlap or cross are always inserted one by one. The mesh is the same.
         device: "auto" (a GPU if one works and there are many points, otherwise the CPU), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core.
 

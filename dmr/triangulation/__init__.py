@@ -4,8 +4,8 @@
     insert the segments                  find and resolve conflicts among them           (serial/segments.cpp)
     carve                                remove the outside and holes, label regions     (carving)
 
-The names at the right are the files of this folder. The code in `serial/` runs on one CPU thread: a million vertices
-and segments take a second. On a GPU, or on several CPU threads, rounds of kernels do the same (rounds).
+The names at the right are the files of this folder. The code in `serial/` inserts points and segments one by one;
+several threads share the points. On a GPU, rounds of kernels make the same triangulation (rounds).
 """
 
 from __future__ import annotations

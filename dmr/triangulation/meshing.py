@@ -21,7 +21,6 @@ from dmr.triangulation.native import CROSSING, Plane, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
-FEWEST_THREADS, FEWEST_POINTS = 4, 2**16  # of a CPU, from which on rounds are faster than the serial code
 
 
 def triangulate_noting(
@@ -36,7 +35,7 @@ def triangulate_noting(
     """Triangulates the domain of a graph; arguments, result and errors are those of `dmr.triangulate`.
 
     Args:
-        device: without one, the method "auto" is "serial".
+        device: without one, one CPU thread triangulates.
 
     Returns:
         The mesh, and the warnings, one sentence each.
@@ -56,15 +55,13 @@ def triangulate_noting(
         convex_hull = True
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
-    plane = None
-    if device is not None and (method == "rounds" or (method == "auto" and faster_by_rounds(pslg, device))):
-        from dmr.triangulation.rounds import plane_by_rounds
-
-        plane = plane_by_rounds(pslg, device, convex_hull=convex_hull)
-        if plane is None and method == "rounds":
-            notes.append("segments overlap or cross: one CPU thread resolves this, and triangulates the graph")
-    if plane is None:
-        plane = triangulate_plane(pslg, convex_hull=convex_hull)
+    if method == "rounds" and device is not None:
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
+        if plane is None:
+            notes.append("segments overlap or cross: one CPU thread resolves this, not rounds of kernels")
+            plane = triangulate_plane(pslg, convex_hull=convex_hull)
+    else:
+        plane = fastest_plane(pslg, None if method == "serial" else device, convex_hull=convex_hull)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
@@ -77,9 +74,25 @@ def triangulate_noting(
     return _mesh(pslg, plane, domain, convex_hull), notes
 
 
-def faster_by_rounds(pslg: Pslg, device: Device) -> bool:
-    """Whether rounds of kernels on a device triangulate a graph faster than the serial code on one CPU thread."""
-    return device.threads == 0 or (device.threads >= FEWEST_THREADS and len(pslg.vertices) >= FEWEST_POINTS)
+def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
+    """Triangulates the plane around a graph: on a GPU by rounds, if no segments cross; otherwise on all CPU threads.
+
+    Args:
+        device: without one, one CPU thread triangulates. The other arguments, and what is raised, are those of
+            `triangulate_plane`.
+    """
+    plane = None
+    if device is not None and device.threads == 0:
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
+    if plane is not None:
+        return plane
+    return triangulate_plane(pslg, convex_hull=convex_hull, threads=1 if device is None else max(device.threads, 1))
+
+
+def _plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool) -> Plane | None:
+    from dmr.triangulation.rounds import plane_by_rounds  # reads the kernels' declarations, which others do not need
+
+    return plane_by_rounds(pslg, device, convex_hull=convex_hull)
 
 
 def _check_points(kind: str, points: Float) -> None:

@@ -64,12 +64,13 @@ class Plane:
     region_labels: Int
 
 
-def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
+def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1) -> Plane:
     """Triangulates the convex hull of a PSLG whose coordinates are within range, and inserts its segments.
 
     Args:
         pslg: vertices, segments, and points to be located.
         convex_hull: parts end at the convex hull, as if its edges were segments; nothing inside it is `OUTSIDE`.
+        threads: how many insert the points, and number the triangles; one inserts the segments.
 
     Raises:
         InvalidMeshError: more than `MOST_VERTICES` vertices, all of them on one line, or rounded crossings that cannot
@@ -92,6 +93,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False) -> Plane:
             markers.ctypes.data,
             len(segments),
             convex_hull,
+            threads,
             status,
             handle,
         )
@@ -127,7 +129,8 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
     found, same_as = np.empty((conflicts, 4), np.int32), np.empty(len(pslg.vertices), np.int32)
     hull = np.empty(outermost, np.int32)
     filled: tuple[NDArray[np.generic], ...] = (corners, neighbours, labels, table, places, found, same_as, hull)
-    native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled))
+    if native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled)) == NO_MEMORY:
+        raise MemoryError
     return Plane(
         triangles=corners,
         neighbours=neighbours,
@@ -142,16 +145,16 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
         conflicts=found,
         same_as=same_as,
         hull=hull,
-        hole_labels=_locate(native, handle, pslg.holes),
-        region_labels=_locate(native, handle, pslg.regions[:, :2]),
+        hole_labels=_locate(native, handle, labels, pslg.holes),
+        region_labels=_locate(native, handle, labels, pslg.regions[:, :2]),
     )
 
 
-def _locate(native: ctypes.CDLL, handle: c_void_p, points: Float) -> Int:
+def _locate(native: ctypes.CDLL, handle: c_void_p, labels: Int, points: Float) -> Int:
     points = np.ascontiguousarray(points)
-    labels = np.empty(len(points), np.int32)
-    native.dmr_triangulation_locate(handle, points.ctypes.data, len(points), labels.ctypes.data)
-    return labels
+    found = np.empty(len(points), np.int32)
+    native.dmr_triangulation_locate(handle, labels.ctypes.data, points.ctypes.data, len(points), found.ctypes.data)
+    return found
 
 
 @cache
@@ -160,8 +163,9 @@ def library() -> ctypes.CDLL:
     loaded = load_library(LIBRARY)
     interruptible(
         loaded, "dmr_triangulation", None,
-        c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
+        c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
     )  # fmt: skip
+    interruptible(loaded, "dmr_triangulation_arrays", c_int32, *[c_void_p] * 9)
     interruptible(
         loaded, "dmr_boundary_sweep", None, c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_void_p
     )  # fmt: skip
@@ -169,8 +173,7 @@ def library() -> ctypes.CDLL:
         ("dmr_triangulation_free", 1),
         ("dmr_triangulation_counts", 2),
         ("dmr_triangulation_tangled", 2),
-        ("dmr_triangulation_arrays", 9),
     ):
         declare(loaded, name, None, *[c_void_p] * pointers)
-    declare(loaded, "dmr_triangulation_locate", None, c_void_p, c_void_p, c_int32, c_void_p)
+    declare(loaded, "dmr_triangulation_locate", None, c_void_p, c_void_p, c_void_p, c_int32, c_void_p)
     return loaded

@@ -202,7 +202,7 @@ def add_triangulate(commands: Any) -> None:
         "--method",
         choices=METHODS,
         default=METHODS[0],
-        help="one CPU thread, or rounds of kernels on a GPU or all CPU threads; the mesh is the same (default: "
+        help="one CPU thread, or rounds of kernels on a GPU or CPU threads; the mesh is the same (default: "
         "%(default)s, the faster one)",
     )
     add_extras(parser)

@@ -28,14 +28,14 @@ def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None)
     """
     mesh = piece.mesh
     corners = mesh.triangles[triangles]
-    kept = np.unique(corners) if vertices is None else vertices
+    kept = _used(corners, len(mesh.vertices)) if vertices is None else vertices
     place = np.full(len(mesh.vertices), -1, np.int32)
     place[kept] = np.arange(len(kept))
     corners = place[corners]
     # A segment belongs to the piece if it is an edge of one of the triangles.
     ends = place[mesh.segments]
     near = np.flatnonzero((ends >= 0).all(axis=1))
-    near = near[np.isin(edge_keys(ends[near]), edge_keys(_edges(corners)))] if len(near) else near
+    near = near[_are_edges(ends[near], corners, len(kept))]
     arrays: dict[str, Any] = {"triangles": corners, "segments": ends[near]}
     arrays["segment_markers"] = _rows(mesh.segment_markers, near)
     arrays |= {name: _rows(getattr(mesh, name), kept) for name in PER_VERTEX}
@@ -66,6 +66,26 @@ def united(pieces: Sequence[Piece]) -> Piece:
     arrays |= {name: _rows(_joined(meshes, name), first) for name in PER_VERTEX}
     arrays |= {name: _joined(meshes, name) for name in PER_TRIANGLE}
     return Piece(Mesh.sound(**arrays), numbers)
+
+
+def _used(corners: Index, count: int) -> NDArray[np.int64]:
+    """The vertices of triangles, ascending; `count` is the number of all vertices."""
+    used = np.zeros(count, bool)
+    used[corners] = True
+    return np.flatnonzero(used)
+
+
+def _are_edges(ends: Index, corners: Index, count: int) -> NDArray[np.bool_]:
+    """(k,) which of (k, 2) pairs of vertices are edges of triangles; `count` is the number of vertices."""
+    marked = np.zeros(count, bool)
+    marked[ends] = True
+    edges = _edges(corners)
+    keys = np.sort(edge_keys(edges[marked[edges].all(axis=1)]))
+    if not len(keys):
+        return np.zeros(len(ends), bool)
+    wanted = edge_keys(ends)
+    found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+    return found
 
 
 def edge_keys(ends: Index) -> NDArray[np.int64]:

@@ -29,9 +29,8 @@ from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.state.records import POINT
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.meshing import faster_by_rounds, links_of_kept
-from dmr.triangulation.native import Plane, triangulate_plane
-from dmr.triangulation.rounds import plane_by_rounds
+from dmr.triangulation.meshing import fastest_plane, links_of_kept
+from dmr.triangulation.native import Plane
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.15  # they grow by this much per unit of distance from it, unless the user says otherwise
@@ -110,7 +109,7 @@ def place(
         placed = front.run(limit, report)
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
-        plane = _triangulated(Pslg(vertices, pieces), device)
+        plane = fastest_plane(Pslg(vertices, pieces), device)
         disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
         if not disturbed.size:
             break
@@ -167,12 +166,6 @@ def _beside_fine_pieces(
     lowered = smallest(sizes, SegmentSizes(start, end, length[fine], growth))
     assert lowered is not None
     return lowered
-
-
-def _triangulated(pslg: Pslg, device: Device) -> Plane:
-    """Triangulates the plane around a graph: by rounds where they are faster, and if no segments cross."""
-    plane = plane_by_rounds(pslg, device) if faster_by_rounds(pslg, device) else None
-    return triangulate_plane(pslg) if plane is None else plane
 
 
 def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:

@@ -3,25 +3,44 @@
 #include <algorithm>
 
 #include "geometry/curve.cuh"
+#include "threads.hpp"
 
 namespace triangulation {
 
 namespace {
 
-constexpr int32 POINTS_AT_ONCE = 1 << 14; // points between two stop points
+constexpr size_t POINTS_AT_ONCE = 1 << 14; // points between two stop points
 
-// Sorts by key, 11 bits at a time; equal keys stay in order.
-void sort_places(std::vector<Place> &places) {
+// Sorts by key, 11 bits at a time; equal keys stay in order. Each thread counts and moves one part of the places.
+void sort_places(std::vector<Place> &places, int threads) {
+    constexpr size_t DIGITS = 2048;
     std::vector<Place> other(places.size());
+    std::vector<size_t> starts(DIGITS * size_t(threads)); // by digit, and by thread for each
     for (int shift : {0, 11, 22}) {
-        size_t starts[2049] = {0};
-        for (const Place &place : places)
-            ++starts[(place.key >> shift & 2047) + 1];
-        for (int digit = 0; digit < 2048; ++digit)
-            starts[digit + 1] += starts[digit];
+        std::fill(starts.begin(), starts.end(), 0);
+        on_threads(threads, [&](int k) {
+            const Share share = share_of(places.size(), k, threads);
+            std::vector<size_t> counts(DIGITS);
+            for (size_t i = share.begin; i < share.end; ++i)
+                ++counts[places[i].key >> shift & (DIGITS - 1)];
+            for (size_t digit = 0; digit < DIGITS; ++digit)
+                starts[digit * size_t(threads) + size_t(k)] = counts[digit];
+        });
+        size_t before = 0;
+        for (size_t &start : starts) {
+            const size_t count = start;
+            start = before;
+            before += count;
+        }
         host::stop_point();
-        for (const Place &place : places)
-            other[starts[place.key >> shift & 2047]++] = place;
+        on_threads(threads, [&](int k) {
+            const Share share = share_of(places.size(), k, threads);
+            std::vector<size_t> next(DIGITS);
+            for (size_t digit = 0; digit < DIGITS; ++digit)
+                next[digit] = starts[digit * size_t(threads) + size_t(k)];
+            for (size_t i = share.begin; i < share.end; ++i)
+                other[next[places[i].key >> shift & (DIGITS - 1)]++] = places[i];
+        });
         places.swap(other);
         host::stop_point();
     }
@@ -44,14 +63,17 @@ uint64 curve_position(const CurveSquare &square, Point p, int levels) {
                                  curve_cell(p.y, square.low.y, scale, levels), levels);
 }
 
-std::vector<Place> curve_order(const CurveSquare &square, const Point *points, int32 count) {
+std::vector<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads) {
     std::vector<Place> places(count);
-    for (int32 i = 0; i < count; ++i) {
-        if (i % POINTS_AT_ONCE == 0)
-            host::stop_point();
-        places[i] = {uint32(curve_position(square, points[i], CURVE_LEVELS)), i};
-    }
-    sort_places(places);
+    on_threads(threads, [&](int k) {
+        const Share share = share_of(size_t(count), k, threads);
+        for (size_t i = share.begin; i < share.end; ++i) {
+            if (i % POINTS_AT_ONCE == 0)
+                host::stop_point();
+            places[i] = {uint32(curve_position(square, points[i], CURVE_LEVELS)), int32(i)};
+        }
+    });
+    sort_places(places, threads);
     return places;
 }
 

@@ -25,6 +25,6 @@ struct Place {
 
 // Points by their position along the curve of the mesh's order (curve_keys in cuda_src/mesh/ordering.cu); ties by
 // number.
-std::vector<Place> curve_order(const CurveSquare &square, const Point *points, int32 count);
+std::vector<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads);
 
 } // namespace triangulation

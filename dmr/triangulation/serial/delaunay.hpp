@@ -8,13 +8,13 @@
 namespace triangulation {
 
 struct Delaunay {
-    Plane plane;                  // its vertices are the distinct points, in order of insertion
+    Plane plane;                  // its vertices are the points in order of insertion; duplicates have no faces
     std::vector<int32> vertex_of; // by point: its vertex
     CurveSquare square;           // around the points
     std::vector<int32> rank;      // by vertex: its place along the curve, among all points
 };
 
-// If all points lie on one line, the plane has no faces.
-Delaunay delaunay(const Point *points, int32 count);
+// If all points lie on one line, the plane has no faces. The triangulation does not depend on the number of threads.
+Delaunay delaunay(const Point *points, int32 count, int threads);
 
 } // namespace triangulation

@@ -7,6 +7,7 @@
 #include "delaunay.hpp"
 #include "numbering.hpp"
 #include "segments.hpp"
+#include "threads.hpp"
 
 using namespace triangulation;
 
@@ -23,7 +24,6 @@ constexpr uint32 FACES_AT_ONCE = 1 << 14; // faces between two stop points
 struct SegmentPiece {
     int32 from, to;
     int32 segment;
-    int32 left, right;              // the labels of the parts on its two sides
     HalfEdge left_side, right_side; // of the faces there
     float64 along;                  // position along the segment, if the segment has several pieces
 };
@@ -31,55 +31,59 @@ struct SegmentPiece {
 struct Result {
     Delaunay delaunay;
     std::unique_ptr<Segments> segments;
-    std::vector<int32>
-        label; // by face: the part of the plane, divided by the segments, that contains it, or BEYOND_HULL
     Numbering numbering;
     std::vector<SegmentPiece> pieces; // sorted by segment, and along each segment
     int32 given = 0;                  // vertices before segments were inserted
+    bool hull_is_closed = false;
+    int threads = 1;
     int32 tangled[2] = {NOTHING, NOTHING};
 
-    // Labels count up from 0, the outside, in the order in which the parts are found. If the hull is closed, the
-    // outside ends there, as if its edges were segments.
-    void flood(bool hull_is_closed) {
-        const Plane &plane = delaunay.plane;
-        const int32 count = int32(plane.faces.size());
-        label.assign(count, NOTHING);
-        int32 outside = 0;
-        while (!plane.is_ghost(outside))
-            ++outside;
-        int32 labels = 0;
-        flood_from(outside, labels++, hull_is_closed);
-        for (int32 face = 0; face < count; ++face)
-            if (label[face] == NOTHING)
-                flood_from(face, labels++, hull_is_closed);
-        for (int32 face = 0; face < count; ++face)
-            if (plane.is_ghost(face))
-                label[face] = BEYOND_HULL;
-    }
-
-    void flood_from(int32 start, int32 number, bool hull_is_closed) {
-        const Plane &plane = delaunay.plane;
-        std::vector<int32> met = {start}; // a queue, so that prefetched data has arrived when it is used
-        label[start] = number;
-        for (size_t turn = 0; turn < met.size(); ++turn) {
-            if (turn % FACES_AT_ONCE == FACES_AT_ONCE - 1)
-                host::stop_point();
-            const int32 face = met[turn];
-            for (int k = 0; k < 3; ++k) {
-                const HalfEdge h = half_edge(face, k);
-                const int32 beyond = face_of(plane.twin(h));
-                const bool closed = hull_is_closed && plane.is_ghost(face) != plane.is_ghost(beyond);
-                if (plane.segment_at[h] == NOTHING && !closed && label[beyond] == NOTHING) {
-                    label[beyond] = number;
-                    met.push_back(beyond);
-                    prefetch(&plane.faces[beyond]);
-                    prefetch(&plane.segment_at[half_edge(beyond, 0)]);
+    // Labels the triangles by the parts of the plane, from their neighbours. Labels count up from 0, the outside, in
+    // the order of the lowest triangles. If the hull is closed, the outside ends there, as if its edges were segments.
+    void flood(const int32 *neighbours, const std::vector<uint8> &walls, int32 *labels) const {
+        const size_t count = numbering.faces.size();
+        if (segments->given().empty()) {
+            std::fill(labels, labels + count, hull_is_closed ? 1 : 0);
+            return;
+        }
+        std::fill(labels, labels + count, NOTHING);
+        std::vector<int32> met;
+        const auto reach = [&](size_t triangle, int32 label) {
+            labels[triangle] = label;
+            met.push_back(int32(triangle));
+        };
+        const auto spread = [&](int32 label) {
+            for (size_t turn = 0; turn < met.size(); ++turn) {
+                if (turn % FACES_AT_ONCE == FACES_AT_ONCE - 1)
+                    host::stop_point();
+                const size_t triangle = size_t(met[turn]);
+                for (int k = 0; k < 3; ++k) {
+                    const int32 across = neighbours[3 * triangle + k];
+                    if (across >= 0 && labels[across] == NOTHING && !(walls[triangle] >> k & 1))
+                        reach(size_t(across), label);
                 }
             }
-        }
+            met.clear();
+        };
+        for (size_t triangle = 0; triangle < count && !hull_is_closed; ++triangle)
+            for (int k = 0; k < 3; ++k)
+                if (neighbours[3 * triangle + k] < 0 && labels[triangle] == NOTHING && !(walls[triangle] >> k & 1))
+                    reach(triangle, 0);
+        int32 label = 0;
+        spread(label);
+        for (size_t triangle = 0; triangle < count; ++triangle)
+            if (labels[triangle] == NOTHING) {
+                reach(triangle, ++label);
+                spread(label);
+            }
     }
 
-    int32 label_at(Point p) const {
+    int32 label_of(int32 face, const int32 *labels) const {
+        const int32 triangle = numbering.triangle(face);
+        return triangle == NOTHING ? BEYOND_HULL : labels[triangle];
+    }
+
+    int32 label_at(Point p, const int32 *labels) const {
         const Plane &plane = delaunay.plane;
         int32 start = 0;
         while (plane.is_ghost(start))
@@ -90,15 +94,17 @@ struct Result {
         for (int k = 0; k < 3; ++k) {
             const HalfEdge h = half_edge(face, k);
             if (same_place(plane.points[plane.apex(h)], p))
-                return segments->is_on_segment(plane.apex(h)) ? ON_SEGMENT : label[face];
-            if (plane.segment_at[h] != NOTHING && plane.side(plane.from(h), plane.to(h), p) == 0)
+                return segments->is_on_segment(plane.apex(h)) ? ON_SEGMENT : label_of(face, labels);
+            if (plane.is_constrained(h) && plane.side(plane.from(h), plane.to(h), p) == 0)
                 return ON_SEGMENT;
         }
-        return label[face];
+        return label_of(face, labels);
     }
 
     // Lists the pieces.
     void list_pieces() {
+        if (segments->given().empty())
+            return;
         const Plane &plane = delaunay.plane;
         std::vector<SegmentPiece> met; // in the order of the faces
         met.reserve(segments->given().size() + segments->given().size() / 8);
@@ -109,7 +115,7 @@ struct Result {
                 const int32 segment = plane.segment_at[h];
                 if (segment == NOTHING || h > twin)
                     continue;
-                met.push_back({plane.from(h), plane.to(h), segment, label[face], label[face_of(twin)], h, twin, 0.0});
+                met.push_back({plane.from(h), plane.to(h), segment, h, twin, 0.0});
                 ++first[segment + 1];
             }
         for (size_t segment = 1; segment < first.size(); ++segment)
@@ -137,7 +143,6 @@ struct Result {
             piece->along = std::min(from, to);
             if (from > to) {
                 std::swap(piece->from, piece->to);
-                std::swap(piece->left, piece->right);
                 std::swap(piece->left_side, piece->right_side);
             }
         }
@@ -153,10 +158,9 @@ struct Result {
 
 namespace {
 
-Status triangulate(Result *result, const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,
-                   bool hull_is_closed) {
+Status triangulate(Result *result, const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s) {
     try {
-        result->delaunay = delaunay(reinterpret_cast<const Point *>(points), n);
+        result->delaunay = delaunay(reinterpret_cast<const Point *>(points), n, result->threads);
         Plane &plane = result->delaunay.plane;
         if (plane.faces.empty())
             return COLLINEAR;
@@ -167,9 +171,8 @@ Status triangulate(Result *result, const float64 *points, int32 n, const int32 *
                            markers[i]};
         result->segments = std::make_unique<Segments>(plane, std::move(segments), n);
         result->segments->insert_all();
-        result->flood(hull_is_closed);
         result->list_pieces();
-        result->numbering = number_faces(result->delaunay);
+        result->numbering = number_faces(result->delaunay, result->threads);
         return DONE;
     } catch (const Tangled &tangled) {
         result->tangled[0] = tangled.first;
@@ -189,11 +192,16 @@ Status triangulate(Result *result, const float64 *points, int32 n, const int32 *
 // Triangulates the whole plane around points (2 n doubles) and segments (2 s indices of points, s markers). The caller
 // frees the result by dmr_triangulation_free, whatever its status; it is null if there is too little memory for it.
 extern "C" void dmr_triangulation(const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,
-                                  int32 hull_is_closed, int32 *status, void **handle) {
+                                  int32 hull_is_closed, int32 threads, int32 *status, void **handle) {
     host::interruptible([&](host::Call &) {
         Result *result = new (std::nothrow) Result;
         *handle = result;
-        *status = result == nullptr ? NO_MEMORY : triangulate(result, points, n, ends, markers, s, hull_is_closed != 0);
+        *status = NO_MEMORY;
+        if (result == nullptr)
+            return;
+        result->hull_is_closed = hull_is_closed != 0;
+        result->threads = threads;
+        *status = triangulate(result, points, n, ends, markers, s);
     });
 }
 
@@ -217,34 +225,79 @@ extern "C" void dmr_triangulation_tangled(const void *handle, int32 *segments) {
     segments[1] = result.tangled[1];
 }
 
-// Corners and neighbours (3 per triangle each) and labels (1); pieces: ends (2), segment, labels and half-edges on the
-// left and on the right (7 in all); coordinates of new vertices; conflicts (kind, first, second, vertex); by point, the
-// one that represents it; the vertices of the convex hull.
-extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *neighbours, int32 *labels,
-                                         int32 *pieces, float64 *places, int32 *conflicts, int32 *same_as,
-                                         int32 *hull) {
+namespace {
+
+// Writes corners and neighbours, 3 per triangle each; walls[triangle] gets bit k if edge k is on a segment.
+void write_triangles(const Result &result, int32 *corners, int32 *neighbours, std::vector<uint8> &walls) {
+    constexpr size_t FAR = 16;
+    const Plane &plane = result.delaunay.plane;
+    const std::vector<HalfEdge> &ordered = result.numbering.faces;
+    const bool divided = !result.segments->given().empty();
+    if (divided)
+        walls.resize(ordered.size());
+    on_threads(result.threads, [&](int part) {
+        const Share share = share_of(ordered.size(), part, result.threads);
+        for (size_t i = share.begin; i < share.end; ++i) {
+            if (i % FACES_AT_ONCE == 0)
+                host::stop_point();
+            if (i + FAR < share.end) {
+                prefetch(&plane.faces[face_of(ordered[i + FAR])]);
+                if (divided)
+                    prefetch(&plane.segment_at[ordered[i + FAR] & ~3]);
+            }
+            const int32 face = face_of(ordered[i]);
+            int wall = 0;
+            for (int turn = 0, k = edge_of(ordered[i]); turn < 3; ++turn, k = next_corner(k)) {
+                corners[3 * i + turn] = result.number(plane.faces[face].vertex[k]);
+                neighbours[3 * i + turn] = result.numbering.triangle(face_of(plane.faces[face].twin[k]));
+                wall |= int(divided && plane.segment_at[half_edge(face, k)] != NOTHING) << turn;
+            }
+            if (divided)
+                walls[i] = uint8(wall);
+        }
+    });
+}
+
+// Writes ends (2), segment, labels and half-edges on the left and on the right: 7 numbers per piece.
+void write_pieces(const Result &result, const int32 *labels, int32 *pieces) {
+    for (const SegmentPiece &piece : result.pieces)
+        for (int32 number :
+             {result.number(piece.from), result.number(piece.to), piece.segment,
+              result.label_of(face_of(piece.left_side), labels), result.label_of(face_of(piece.right_side), labels),
+              result.numbering.half_edge(piece.left_side), result.numbering.half_edge(piece.right_side)})
+            *pieces++ = number;
+}
+
+} // namespace
+
+// Corners and neighbours (3 per triangle each) and labels (1); pieces (7, see write_pieces); coordinates of new
+// vertices; conflicts (kind, first, second, vertex); by point, the one that represents it; the vertices of the convex
+// hull. Returns the status.
+extern "C" int32 dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *neighbours, int32 *labels,
+                                          int32 *pieces, float64 *places, int32 *conflicts, int32 *same_as,
+                                          int32 *hull) {
     const Result &result = *static_cast<const Result *>(handle);
     const Plane &plane = result.delaunay.plane;
-    for (const SegmentPiece &piece : result.pieces)
-        for (int32 number : {result.number(piece.from), result.number(piece.to), piece.segment, piece.left, piece.right,
-                             result.numbering.half_edge(piece.left_side), result.numbering.half_edge(piece.right_side)})
-            *pieces++ = number;
-    constexpr size_t FAR = 16;
-    const std::vector<HalfEdge> &ordered = result.numbering.faces;
-    for (size_t i = 0; i < ordered.size(); ++i) {
-        if (i + FAR < ordered.size())
-            prefetch(&plane.faces[face_of(ordered[i + FAR])]);
-        const int32 face = face_of(ordered[i]);
-        for (int turn = 0, k = edge_of(ordered[i]); turn < 3; ++turn, k = next_corner(k)) {
-            *corners++ = result.number(plane.faces[face].vertex[k]);
-            *neighbours++ = result.numbering.triangle(face_of(plane.faces[face].twin[k]));
+    int32 status = DONE;
+    host::interruptible([&](host::Call &) {
+        try {
+            std::vector<uint8> walls;
+            write_triangles(result, corners, neighbours, walls);
+            result.flood(neighbours, walls, labels);
+        } catch (const host::Interrupted &) {
+            status = INTERRUPTED;
+        } catch (const std::bad_alloc &) {
+            status = NO_MEMORY;
         }
-        *labels++ = result.label[face];
-    }
-    for (const Face &face : plane.faces)
-        for (int k = 0; k < 3; ++k)
-            if (face.vertex[k] == GHOST)
-                *hull++ = result.number(face.vertex[next_corner(k)]);
+    });
+    if (status != DONE)
+        return status;
+    write_pieces(result, labels, pieces);
+    for (size_t face = 0; face < plane.faces.size(); ++face)
+        if (result.numbering.of[face] == NOTHING)
+            for (int k = 0; k < 3; ++k)
+                if (plane.faces[face].vertex[k] == GHOST)
+                    *hull++ = result.number(plane.faces[face].vertex[next_corner(k)]);
     for (size_t vertex = result.given; vertex < plane.points.size(); ++vertex) {
         float64 *place = places + 2 * (result.number(int32(vertex)) - int32(result.delaunay.vertex_of.size()));
         place[0] = plane.points[vertex].x;
@@ -258,11 +311,14 @@ extern "C" void dmr_triangulation_arrays(const void *handle, int32 *corners, int
     }
     for (int32 vertex : result.delaunay.vertex_of)
         *same_as++ = result.number(vertex);
+    return DONE;
 }
 
-// The labels of the parts that contain the points; ON_SEGMENT for points on a segment.
-extern "C" void dmr_triangulation_locate(const void *handle, const float64 *points, int32 count, int32 *labels) {
+// The labels of the parts that contain the points; ON_SEGMENT for points on a segment. `part_labels` are those of the
+// triangles.
+extern "C" void dmr_triangulation_locate(const void *handle, const int32 *part_labels, const float64 *points,
+                                         int32 count, int32 *labels) {
     const Result &result = *static_cast<const Result *>(handle);
     for (int32 i = 0; i < count; ++i)
-        labels[i] = result.label_at({points[2 * i], points[2 * i + 1]});
+        labels[i] = result.label_at({points[2 * i], points[2 * i + 1]}, part_labels);
 }

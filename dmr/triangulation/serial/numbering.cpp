@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "threads.hpp"
+
 namespace triangulation {
 
 namespace {
@@ -10,7 +12,7 @@ constexpr size_t FACES_AT_ONCE = 1 << 14; // faces between two stop points
 constexpr size_t AHEAD = 16;              // prefetch distance
 
 // By vertex: its place along the curve. If segments cross, their new vertices have to be sorted among the points.
-std::vector<int32> ranks_of_vertices(const Delaunay &delaunay) {
+std::vector<int32> ranks_of_vertices(const Delaunay &delaunay, int threads) {
     const Plane &plane = delaunay.plane;
     if (delaunay.rank.size() == plane.points.size())
         return delaunay.rank;
@@ -21,7 +23,7 @@ std::vector<int32> ranks_of_vertices(const Delaunay &delaunay) {
     std::vector<Point> points;
     for (const int32 vertex : vertex_of)
         points.push_back(plane.points[vertex]);
-    const std::vector<Place> along = curve_order(delaunay.square, points.data(), int32(points.size()));
+    const std::vector<Place> along = curve_order(delaunay.square, points.data(), int32(points.size()), threads);
     std::vector<int32> ranks(plane.points.size());
     for (size_t place = along.size(); place-- > 0;) // the first of equal points comes last
         ranks[vertex_of[along[place].point]] = int32(place);
@@ -37,44 +39,65 @@ int lowest_corner(const Plane &plane, const Face &face) {
     return of_a < of_b ? (of_a < of_c ? 0 : 2) : (of_b < of_c ? 1 : 2);
 }
 
+// Counts a number up, which other threads may do, too; returns what it was.
+int32 count_up(int32 &number, int threads) {
+    return threads > 1 ? __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED) : number++;
+}
+
 } // namespace
 
-Numbering number_faces(const Delaunay &delaunay) {
+Numbering number_faces(const Delaunay &delaunay, int threads) {
     const Plane &plane = delaunay.plane;
-    const std::vector<int32> ranks = ranks_of_vertices(delaunay);
+    const std::vector<int32> ranks = ranks_of_vertices(delaunay, threads);
     // Counting sort by the rank of the lowest vertex.
     Numbering result;
     result.of.resize(plane.faces.size());
     std::vector<int32> starts(delaunay.vertex_of.size() + plane.points.size() - delaunay.rank.size() + 1, 0);
-    for (size_t face = 0; face < plane.faces.size(); ++face) {
-        if (face % FACES_AT_ONCE == 0)
-            host::stop_point();
-        const int corner = result.of[face] = lowest_corner(plane, plane.faces[face]);
-        if (corner != NOTHING)
-            ++starts[ranks[plane.faces[face].vertex[corner]] + 1];
-    }
+    on_threads(threads, [&](int k) {
+        const Share share = share_of(plane.faces.size(), k, threads);
+        const Face *const faces = plane.faces.data();
+        int32 *const of = result.of.data(), *const counts = starts.data() + 1;
+        for (size_t face = share.begin; face < share.end; ++face) {
+            if (face % FACES_AT_ONCE == 0)
+                host::stop_point();
+            const int corner = of[face] = lowest_corner(plane, faces[face]);
+            if (corner != NOTHING)
+                count_up(counts[ranks[faces[face].vertex[corner]]], threads);
+        }
+    });
     for (size_t rank = 1; rank < starts.size(); ++rank)
         starts[rank] += starts[rank - 1];
     result.faces.resize(starts.back());
-    for (size_t face = 0; face < plane.faces.size(); ++face)
-        if (const int corner = result.of[face]; corner != NOTHING)
-            result.faces[starts[ranks[plane.faces[face].vertex[corner]]]++] = half_edge(int32(face), corner);
+    on_threads(threads, [&](int k) {
+        const Share share = share_of(plane.faces.size(), k, threads);
+        const Face *const faces = plane.faces.data();
+        const int32 *const of = result.of.data();
+        int32 *const next = starts.data();
+        HalfEdge *const ordered = result.faces.data();
+        for (size_t face = share.begin; face < share.end; ++face)
+            if (const int corner = of[face]; corner != NOTHING)
+                ordered[count_up(next[ranks[faces[face].vertex[corner]]], threads)] = half_edge(int32(face), corner);
+    });
     const auto second = [&](HalfEdge at) {
         return plane.number[plane.faces[face_of(at)].vertex[next_corner(edge_of(at))]];
     };
     const auto earlier = [&](HalfEdge one, HalfEdge other) { return second(one) < second(other); };
     const auto faces = result.faces.begin();
-    for (size_t rank = 0, begin = 0; rank + 1 < starts.size(); ++rank) {
-        const size_t end = starts[rank]; // where those of the next vertex begin
-        if (end + AHEAD < result.faces.size())
-            prefetch(&plane.faces[face_of(result.faces[end + AHEAD])]);
-        if (end == begin + 2 && earlier(faces[begin + 1], faces[begin]))
-            std::swap(faces[begin], faces[begin + 1]);
-        else if (end > begin + 2)
-            std::sort(faces + begin, faces + end, earlier);
-        for (; begin < end; ++begin)
-            result.of[face_of(faces[begin])] = half_edge(int32(begin), edge_of(faces[begin]));
-    }
+    on_threads(threads, [&](int k) { // starts[rank] is now where the triangles of the next rank begin
+        const Share share = share_of(starts.size() - 1, k, threads);
+        const size_t last = share.end ? starts[share.end - 1] : 0; // the triangles after it are another thread's
+        for (size_t rank = share.begin, begin = rank ? starts[rank - 1] : 0; rank < share.end; ++rank) {
+            const size_t end = starts[rank];
+            if (end + AHEAD < last)
+                prefetch(&plane.faces[face_of(result.faces[end + AHEAD])]);
+            if (end == begin + 2 && earlier(faces[begin + 1], faces[begin]))
+                std::swap(faces[begin], faces[begin + 1]);
+            else if (end > begin + 2)
+                std::sort(faces + begin, faces + end, earlier);
+            for (; begin < end; ++begin)
+                result.of[face_of(faces[begin])] = half_edge(int32(begin), edge_of(faces[begin]));
+        }
+    });
     return result;
 }
 

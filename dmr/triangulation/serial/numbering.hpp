@@ -21,6 +21,6 @@ struct Numbering {
     }
 };
 
-Numbering number_faces(const Delaunay &delaunay);
+Numbering number_faces(const Delaunay &delaunay, int threads);
 
 } // namespace triangulation

@@ -31,8 +31,10 @@ int round_of(int32 segment) { return -__builtin_clz(uint32(segment) * 2654435769
 } // namespace
 
 Segments::Segments(Plane &plane, std::vector<Segment> segments, int32 points)
-    : plane_(plane), segments_(std::move(segments)), first_number_(points), face_at_(plane.points.size()),
-      bent_(segments_.size()) {
+    : plane_(plane), segments_(std::move(segments)), first_number_(points), bent_(segments_.size()) {
+    if (segments_.empty())
+        return;
+    face_at_.resize(plane.points.size());
     plane_.segment_at.assign(4 * plane_.faces.size(), NOTHING);
     for (size_t face = 0; face < plane_.faces.size(); ++face)
         for (int32 vertex : plane_.faces[face].vertex)

@@ -350,6 +350,7 @@ def test_refused_arguments(parts, tmp_path):
         validate(tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_the_same_report_by_processes(parts):
     changed(parts, 3, lambda arrays: arrays["triangle_attributes"].__setitem__(0, 7))
     one = validate(parts, input=plate_outline(), min_angle=31, threads=1)

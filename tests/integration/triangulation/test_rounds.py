@@ -13,7 +13,6 @@ import dmr
 from dmr import Pslg
 from dmr.errors import DeviceUnavailableError, InvalidMeshError, OptionError
 from dmr.memory import open_device
-from dmr.triangulation import meshing
 from dmr.triangulation.native import CROSSING, OVERLAP, triangulate_plane
 from dmr.triangulation.rounds import epochs, insertion, plane_by_rounds
 from tests.support.emulated import emulator
@@ -234,12 +233,10 @@ def test_the_emulated_gpu_inserts_segments_as_the_serial_code_does(name, emulate
     assert_as_by_serial_code(GRAPHS[name], emulated)
 
 
-def test_meshes_of_points_are_the_same_by_rounds(device_options, monkeypatch):
+def test_meshes_of_points_are_the_same_by_rounds(device_options):
     points = np.random.default_rng(3).integers(0, 20, (500, 2)).astype(float)
     expected = dmr.triangulate(points, method="serial")
-    monkeypatch.setattr(meshing, "FEWEST_THREADS", 1)
-    monkeypatch.setattr(meshing, "FEWEST_POINTS", 1)
-    found = dmr.triangulate(points, **device_options)
+    found = dmr.triangulate(points, method="rounds", **device_options)
     for name in ("vertices", "triangles", "segments", "segment_markers", "vertex_markers"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
     assert np.array_equal(dmr.delaunay(points, method="rounds", **device_options).simplices, expected.triangles)
