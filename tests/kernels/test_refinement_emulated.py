@@ -7,11 +7,17 @@ from pathlib import Path
 import pytest
 
 import dmr
+from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.cutting import cut
+from dmr.distributed.tiles.patch import OWN_ARRAYS
+from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.memory import open_device
 from dmr.refinement import pipeline, run
+from dmr.refinement.options import RefineOptions
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
-from tests.support.digests import result_summary
+from tests.support.digests import digest, mesh_digest, result_summary
 from tests.support.emulated import emulator
 from tests.support.meshes import circle_outline
 from tests.support.refinements import CASES, TEAMS
@@ -38,6 +44,11 @@ def emulated(mesh, device, monkeypatch, **options):
         fine = dmr.refine(mesh, device="cuda", **options)
     assert fine.threads == 0 and fine.rounds > 0  # a GPU's, and not for nothing
     return fine
+
+
+def whole_digest(patch):
+    """The digest of a patch."""
+    return mesh_digest(patch.mesh), digest(patch.numbers, *(getattr(patch, name) for name in OWN_ARRAYS))
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "tiny"])
@@ -89,6 +100,18 @@ def test_other_options_on_the_emulated_gpu_equal_the_cpu(options, device, monkey
     mesh = dmr.generate("random", 100, seed=4)
     expected = dmr.refine(mesh, device="cpu", threads=1, **options)
     assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)
+
+
+def test_tiles_on_the_emulated_gpu_equal_those_of_the_cpu(device):
+    bounds = Bounds(options=RefineOptions(max_area=4e-3))
+    cpu = open_device("cpu", 1)
+    mesh = dmr.generate("random", 60, seed=4)
+    patch, whole, _ = refine_coarsely(mesh, bounds, 4.0, fully=True, device=cpu)
+    for tile in cut(patch, bounds, 200, 0):
+        expected, report = refine_patch(tile, whole, bounds, cpu)
+        found, _ = refine_patch(tile, whole, bounds, device)
+        assert report.inserted > 0 and expected.seeds.any()
+        assert whole_digest(found) == whole_digest(expected)
 
 
 @pytest.mark.parametrize("marking", ["three-phase", "three-phase-literal", "two-stage"])

@@ -20,8 +20,12 @@ UNREACHED = np.iinfo(np.int32).max
 
 
 def layers_of(turn: int) -> int:
-    """Returns the number of layers around what still waits after a turn, counted from 0: they double."""
-    return FIRST_LAYERS << min(turn, 24)
+    """Returns the number of layers around what still waits after a turn, counted from 0.
+
+    They double from the third band on: what waits after the first one mostly lies at cuts through that band, where
+    nothing waited before.
+    """
+    return FIRST_LAYERS << min(max(turn - 1, 0), 24)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +98,8 @@ def spread(patch: Patch, given: Int, layers: int) -> tuple[NDArray[np.bool_], In
     for layer in range(int(distance.min(initial=layers)), layers):
         if chosen.all():
             break
-        chosen = chosen | (distance <= layer)[triangles].any(axis=1)
+        near = distance <= layer
+        chosen = chosen | near[triangles[:, 0]] | near[triangles[:, 1]] | near[triangles[:, 2]]
         corners = triangles[chosen]
         distance[corners] = np.minimum(distance[corners], layer + 1)
     return chosen, distance

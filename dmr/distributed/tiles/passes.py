@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dmr.common.arguments import whole_option
-from dmr.common.text import option
+from dmr.common.text import counted, option
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.tiles import tasks
@@ -46,7 +46,7 @@ class Tiled:
 
     Attributes:
         pieces: the names of the outputs that hold the pieces (`Piece.load`), in order.
-        complete: whether no limit ended the refinement of a tile.
+        complete: whether no triangle misses a bound because its tile reached the default limit on points.
         vertices, triangles: of the result.
         unrefined: number of triangles that miss a bound, by reason.
         passes: (tiles, triangles before) of each pass; the first is that of the coarse mesh. Empty if one tile
@@ -111,7 +111,6 @@ class _Passes:
         self._runner, self._whole = runner, whole
         self._tile_triangles, self._bounds = tile_triangles, bounds
         self._vertices: int = start["vertices"]
-        self._complete: bool = start["complete"]
         self._warnings: list[str] = start["warnings"]
         self._held: list[Held] = []
         self._passes = [(start["tiles"], start["coarse"])]
@@ -145,7 +144,6 @@ class _Passes:
         for task, summary in zip(todo, self._runner.run(todo), strict=True):
             self._held.append(Held(task.name, 0, self._vertices))
             self._vertices += summary["inserted"]
-            self._complete = self._complete and summary["complete"]
             self._warnings += [each for each in summary["warnings"] if each not in self._warnings]
             seeds[task.name] = summary["seeds"]
         return seeds
@@ -181,12 +179,17 @@ class _Passes:
         unrefined: Counter[str] = Counter()
         for summary in summaries:
             unrefined.update(summary["unrefined"])
+        if unrefined["budget"]:
+            self._warnings.append(
+                "tiles stopped at their default limits on Steiner points: the mesh is valid, but "
+                f"{counted(unrefined['budget'], 'triangle is', 'triangles are')} not finished"
+            )
         return Tiled(
             tuple(task.name for task in todo),
-            self._complete,
+            not unrefined["budget"],
             self._vertices,
             sum(summary["triangles"] for summary in summaries),
-            dict(unrefined),
+            dict(+unrefined),
             tuple(self._passes),
             tuple(self._warnings),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class Patch:
         used = np.zeros(len(mesh.vertices), np.bool_)
         used[triangles] = True
         place = np.cumsum(used, dtype=np.int32) - np.int32(1)
-        kept = np.flatnonzero(used[mesh.segments].all(axis=1))
+        kept = np.flatnonzero(used[mesh.segments[:, 0]] & used[mesh.segments[:, 1]])
         kept = kept[_are_edges(mesh.segments[kept], triangles)]
         return Patch(
             Piece(
@@ -108,14 +109,13 @@ def glued(patches: Sequence[Patch]) -> Patch:
     """Returns the union of patches, in which all vertices are numbered; its vertices are in the order of numbers."""
     numbers = np.concatenate([patch.numbers for patch in patches])
     unique, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    starts = np.cumsum([0, *(len(patch.numbers) for patch in patches)])
-    offset = dict(zip(map(id, patches), starts, strict=False))
-    local = place.astype(np.int32)
+    ends = np.cumsum([0, *(len(patch.numbers) for patch in patches)])
+    places = [place.reshape(-1)[start:stop].astype(np.int32) for start, stop in pairwise(ends)]
     arrays: dict[str, Any] = {}
     for name in MESH_ARRAYS:
         parts = [getattr(patch.mesh, name) for patch in patches]
         if name in ("triangles", "segments"):
-            parts = [local[offset[id(patch)] + part] for patch, part in zip(patches, parts, strict=True)]
+            parts = [local[part] for local, part in zip(places, parts, strict=True)]
         arrays[name] = None if parts[0] is None else np.concatenate(parts)
     for name in ("vertices", "vertex_markers", "vertex_attributes"):
         arrays[name] = _rows(arrays[name], first)
@@ -140,5 +140,11 @@ def edge_keys(starts: NDArray[Any], ends: NDArray[Any]) -> Int64:
 
 def _are_edges(segments: Int, triangles: Int) -> Mask:
     """Whether each segment is an edge of one of the triangles."""
-    of_triangles = np.concatenate([edge_keys(triangles[:, k], triangles[:, (k + 1) % 3]) for k in range(3)])
-    return np.isin(edge_keys(segments[:, 0], segments[:, 1]), of_triangles)
+    is_end = np.zeros(int(triangles.max(initial=-1)) + 1, np.bool_)
+    is_end[segments] = True
+    found = []
+    for k in range(3):
+        starts, ends = triangles[:, k], triangles[:, (k + 1) % 3]
+        between = is_end[starts] & is_end[ends]  # few: the others cannot be segments
+        found.append(edge_keys(starts[between], ends[between]))
+    return np.isin(edge_keys(segments[:, 0], segments[:, 1]), np.concatenate(found))

@@ -33,11 +33,10 @@ class Report:
     """What the refinement of a patch did.
 
     Attributes:
-        inserted: points; complete: whether no limit ended it; warnings: one sentence each.
+        inserted: points; warnings: one sentence each.
     """
 
     inserted: int
-    complete: bool
     warnings: tuple[str, ...]
 
 
@@ -54,15 +53,14 @@ def refine_patch(patch: Patch, whole: Whole, bounds: Bounds, device: Device) -> 
     """
     tile = tile_of(patch, whole)
     if tile.frozen.all():
-        return patch, Report(0, True, ())
+        return patch, Report(0, ())
     prepare(device, bounds.options)
     with device.lock, device.current:
         state = admit_tile(tile, whole, device)
         settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
         statistics, ending = _run(tile.mesh, state, settings)
         refined = refined_patch(tile, state, unrefined(state, ending))
-    complete = ending is Ending.COMPLETE
-    return refined, Report(statistics.inserted, complete, tuple(statistics.warnings))
+    return refined, Report(statistics.inserted, tuple(statistics.warnings))
 
 
 def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:
@@ -98,10 +96,10 @@ def refine_coarsely(
             state.area_bounds = device.array(mesh.area_bounds * factor)
         limits = None if fully else _against_needles(relaxed.options)
         settings = RunSettings(options=relaxed.options, bounds=relaxed.local, limits=limits, quiet=True)
-        statistics, ending = _run(mesh, state, settings)
+        statistics, _ = _run(mesh, state, settings)
         whole = _whole(state, mesh)
         patch = _as_patch(state, mesh, whole)
-    return patch, whole, Report(statistics.inserted, ending is Ending.COMPLETE, (*notes, *statistics.warnings))
+    return patch, whole, Report(statistics.inserted, (*notes, *statistics.warnings))
 
 
 def _against_needles(options: RefineOptions) -> Thresholds | None:

@@ -110,8 +110,8 @@ def begin(
     tiles = cut(patch, asked, tile_triangles, 0)
     _save_tiles(tiles, out)
     return {
-        "tiles": len(tiles), "vertices": len(patch.numbers), "complete": report.complete,
-        "coarse": len(patch.mesh.triangles), "warnings": [*notes, *report.warnings],
+        "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
+        "warnings": [*notes, *report.warnings],
     }  # fmt: skip
 
 
@@ -130,8 +130,8 @@ def refine(
     patch.save(Part(out, 0))
     reach(patch, whole, layers).save(out)
     return {
-        "inserted": report.inserted, "seeds": int(patch.seeds.sum()), "complete": report.complete,
-        "warnings": report.warnings, "triangles": len(patch.mesh.triangles),
+        "inserted": report.inserted, "seeds": int(patch.seeds.sum()), "warnings": report.warnings,
+        "triangles": len(patch.mesh.triangles),
     }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from dmr.distributed.tiles.patch import REASONS, Patch, glued
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.errors import OptionError
 from dmr.memory import open_device
+from dmr.refinement import run
 from dmr.refinement.options import RefineOptions
 from tests.support.digests import mesh_digest
 from tests.support.distributed.tiled import tiled, whole_mesh
@@ -247,6 +248,15 @@ def test_tiles_that_are_too_small_are_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(passes, "MOST_IDLE", 1)
     with pytest.raises(OptionError, match="use a larger tile_triangles"):
         tiled(dmr.generate("random", 40, seed=1), 12, tmp_path)
+
+
+def test_a_tile_that_reaches_its_limit_on_points_leaves_a_valid_union(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "default_budget", lambda *_, **__: 5)
+    mesh = dmr.generate("random", 400, seed=1)
+    done, union = tiled(mesh, 900, tmp_path)
+    assert not done.complete and done.unrefined["budget"] > 0
+    assert any("limits on Steiner points" in each for each in done.warnings)
+    assert dmr.validate(union, input=mesh).ok
 
 
 @pytest.mark.parametrize("options", [{"max_steiner": 3}, {"max_seconds": 1.0}, {"optimize": True}])
