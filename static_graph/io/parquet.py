@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.arguments import as_path, shortened, switch, whole_option
+from dmr.common.arguments import as_path, checks_keywords, shortened, switch, whole_option
 from dmr.common.available import require_memory
 from dmr.common.errors import file_error, printable
 from dmr.common.files.replacing import replace_files, through_file
@@ -79,6 +79,7 @@ def write_parquet(file: BinaryIO, graph: CsrGraph) -> None:
     _write_edges(file, graph, 0, graph.edges)
 
 
+@checks_keywords
 def write_partitioned(
     folder: str | os.PathLike[str], graph: CsrGraph, *, files: int = 16, overwrite: bool = False
 ) -> list[Path]:

@@ -8,13 +8,16 @@ result of a task depends on its inputs alone.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
 from dmr.distributed.jobs.over_executor import OverExecutor
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
+from dmr.distributed.jobs.worker import run_task
 from dmr.errors import DeviceUnavailableError, LostWorkerError
 
 GPU = "GPU"  # the resource's name in the documentation of Dask
@@ -30,8 +33,9 @@ class DaskCluster(OverExecutor):
     def __init__(self, store: Store, client: Any, resources: Resources) -> None:
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         one_gpu = {"resources": {GPU: 1}} if any(GPU in worker["resources"] for worker in workers) else {}
-        # Not pure: a scheduler would join this task and one of a coordinator that has died.
-        super().__init__(store, client.get_executor(pure=False, **one_gpu), resources)
+        super().__init__(store, client.get_executor(**one_gpu), resources)
+        # A scheduler would join tasks of equal keys, such as this run's and those of a coordinator that has died.
+        self._run = os.urandom(8).hex()
 
     def run(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
         """Runs tasks (`Runner.run`)."""
@@ -44,6 +48,12 @@ class DaskCluster(OverExecutor):
                 f"workers of Dask died {error.allowed_failures + 1} times with one task, perhaps for want of memory: "
                 "take smaller tiles; Dask's log of the workers tells more"
             ) from error
+
+    def _submit(self, task: Task) -> Future[dict[str, Any]]:
+        key = f"{task.name}-{self._run}"  # the dashboard shows the part before the first digits: the function's name
+        executor: Any = self._executor
+        future: Future[dict[str, Any]] = executor.submit(run_task, self.store, task, self._resources, key=key)
+        return future
 
 
 @contextmanager

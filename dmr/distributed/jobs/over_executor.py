@@ -36,7 +36,7 @@ class OverExecutor:
         done: dict[str, dict[str, Any]] = {}
         try:
             for task in self.store.missing(tasks):
-                futures[self._executor.submit(run_task, self.store, task, self._resources)] = task
+                futures[self._submit(task)] = task
             for future in as_completed(futures):
                 done[futures[future].name] = future.result()
         except (BrokenExecutor, CancelledError) as error:
@@ -51,3 +51,6 @@ class OverExecutor:
             for future in futures:
                 future.cancel()
         return [done.get(task.name) or self.store.summary(task.name) or {} for task in tasks]
+
+    def _submit(self, task: Task) -> Future[dict[str, Any]]:
+        return self._executor.submit(run_task, self.store, task, self._resources)

@@ -25,7 +25,7 @@ NONE = 2**31 - 1
 
 GROWTH = 0.25  # candidates of a round, over the vertices inserted before it
 MOST_CANDIDATES = 2**19  # of a round on a GPU
-CANDIDATES_PER_THREAD = 2**12  # on a CPU, whose caches hold what so many need
+CANDIDATES_PER_THREAD = 2**12  # on a CPU: their records fit into the caches
 RECORD = 32  # triangles and edges that the record of a cavity can hold; larger cavities get larger records
 LARGER = 8  # times as large
 LARGE_ENTRIES = 2**24  # of all larger records

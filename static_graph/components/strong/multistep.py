@@ -17,7 +17,7 @@ def multistep(
     Args:
         graph: the graph; balance: of the engine.
         trim: whether to trim first; search: whether to take the component of the largest degree product next.
-        cutoff: colours are propagated while at least so many nodes are left; a serial search finishes.
+        cutoff: colours are propagated while at least this many nodes are left; a serial search finishes.
     """
     parts = Decomposition(graph, balance)
     if trim:

@@ -24,9 +24,17 @@ def mesh_of(count, seed=1):
 # Coordinates
 
 
-@pytest.mark.parametrize("value", [np.nextafter(LARGEST, np.inf), -(2.0**300), 2.0**-143, -5e-324, np.nan, -np.inf])
-@pytest.mark.parametrize("vertex", [0, 255, 256, TILE - 1, TILE, -1])
-@pytest.mark.parametrize("axis", [0, 1])
+OUT_OF_RANGE = (np.nextafter(LARGEST, np.inf), -(2.0**300), 2.0**-143, -5e-324, np.nan, -np.inf)
+POSITIONS = (0, 255, 256, TILE - 1, TILE, -1)
+
+
+@pytest.mark.parametrize(
+    ("value", "vertex", "axis"),  # each value on both axes and at two positions, and so each position
+    [
+        *((value, vertex, 0) for value, vertex in zip(OUT_OF_RANGE, POSITIONS, strict=True)),
+        *((value, vertex, 1) for value, vertex in zip(OUT_OF_RANGE, reversed(POSITIONS), strict=True)),
+    ],
+)
 def test_a_coordinate_out_of_range_is_refused_at_every_position(device, value, vertex, axis):
     vertices = mesh_of(2 * TILE + 100).vertices.copy()
     mesh = dmr.Mesh(vertices, mesh_of(2 * TILE + 100).triangles)
