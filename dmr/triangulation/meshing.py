@@ -21,6 +21,7 @@ from dmr.triangulation.native import CROSSING, Plane, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
+FEWEST_FOR_ROUNDS = 2**13  # vertices; of fewer, one CPU thread is done before a GPU (H200: 5 ms)
 
 
 def triangulate_noting(
@@ -75,14 +76,15 @@ def triangulate_noting(
 
 
 def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
-    """Triangulates the plane around a graph: on a GPU by rounds, if no segments cross; otherwise on all CPU threads.
+    """Triangulates the plane around a graph: on a GPU by rounds, unless vertices are few or segments cross; else on
+    all CPU threads.
 
     Args:
         device: without one, one CPU thread triangulates. The other arguments, and what is raised, are those of
             `triangulate_plane`.
     """
     plane = None
-    if device is not None and device.threads == 0:
+    if device is not None and device.threads == 0 and len(pslg.vertices) >= FEWEST_FOR_ROUNDS:
         plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
     if plane is not None:
         return plane
