@@ -16,6 +16,8 @@ from dmr.errors import InternalError, InvalidMeshError
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Pslg
 
+INTERFACE = 2  # of `serial/library.cpp`, which has it too: increment both when a function's arguments change
+
 LIBRARY = Path(__file__).with_name("_triangulation.so")
 
 MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the plane has two faces per vertex
@@ -160,7 +162,7 @@ def _locate(native: ctypes.CDLL, handle: c_void_p, labels: Int, points: Float) -
 @cache
 def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
-    loaded = load_library(LIBRARY)
+    loaded = load_library(LIBRARY, ("dmr_triangulation_interface", INTERFACE))
     interruptible(
         loaded, "dmr_triangulation", None,
         c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),

@@ -39,7 +39,7 @@ PHASES = {
     "segments": ("check_segments",),
     "overlap": ("check_overlap",),
     "delaunay": ("check_delaunay",),
-    "input": ("_compare",),
+    "input": ("Origin", "compare"),
     "angles": ("check_angles",),
 }
 MINIMUM_ANGLE = 30.0

@@ -18,7 +18,7 @@ from dmr.common.errors import file_error, printable
 from dmr.common.files.replacing import replace_files, through_file
 from dmr.common.text import counted, option
 from static_graph.common.arguments import check_graph
-from static_graph.errors import DmrError, ExistingTargetError, FileContentError, OptionError
+from static_graph.errors import DmrError, ExistingTargetError, FileContentError, FileError, OptionError
 from static_graph.graph.checks import MOST
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.labels import as_labels
@@ -109,6 +109,8 @@ def write_partitioned(
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise file_error(error, folder, "cannot be made") from error
+    except ValueError as error:  # a null character
+        raise FileError(f"cannot be made: {error}", folder) from error
     old = sorted(folder.glob(_PARTS))
     if old and not switch("overwrite", overwrite):
         raise ExistingTargetError(f"holds {old[0].name}; {option('overwrite', True)} replaces such files", folder)

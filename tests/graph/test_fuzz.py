@@ -227,6 +227,12 @@ def check_call(case):
     one_error_of_ours(FUNCTIONS[name], **arguments)
 
 
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    """Some values name files that functions then write."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.slow
 @seed(18)
 @settings(max_examples=400, database=None, suppress_health_check=list(HealthCheck))
@@ -259,8 +265,7 @@ def test_every_odd_value_for_every_argument_raises_only_own_errors(name):
 @pytest.mark.parametrize(
     "call", [sg.read, read_array, lambda p: sg.write(p, GRAPH), lambda p: sg.plot_degrees(GRAPH, p)]
 )
-def test_any_path_raises_only_own_errors(call, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_any_path_raises_only_own_errors(call):
     for value in [*ODD, *ARRAYS, "a" * 300, "a" * 5000 + ".npz", "no/such.npz", "x\ud800.npz", "\0.npz"]:
         one_error_of_ours(call, value)
 

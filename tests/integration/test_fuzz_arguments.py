@@ -376,6 +376,7 @@ NO_FUNCTIONS = {
     "Smoothing",
     "Voronoi",
     "__version__",
+    "distributed",
     "domains",
     "errors",
     "io",

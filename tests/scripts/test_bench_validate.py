@@ -22,7 +22,7 @@ def test_phases_and_the_sequential_part(tmp_path, capsys):
         seconds = row["seconds"]
         assert 0 < seconds["half-edges"] < seconds["all"]
         assert 0 < seconds["outside pieces"] < seconds["all"]
-        assert ("input" in seconds) == (row["input"] == "with input")
+        assert 0 < seconds["input"] < seconds["all"]
     printed = capsys.readouterr().out
     assert all(f"\n{phase} " in printed for phase in bench_validate.PHASES)
     # Nothing stays replaced.

@@ -41,7 +41,7 @@ def add_refine(commands: Any) -> None:
         """
         Refine a triangle mesh, or mesh an outline, until no triangle is skinny or too large
 
-        dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
+        dmr refine input.ele  # no angle below 30 degrees; writes input.1.*
         dmr refine domain.poly -q 25 -a 0.01 -o out.vtu  # 25 degrees, no area above 0.01, as a VTK file
         dmr refine domain.poly --size 0.1  # edges of about this length
         dmr refine domain.poly --size sizes.vtu  # edge lengths from the sizes on another mesh

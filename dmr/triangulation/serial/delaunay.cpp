@@ -127,13 +127,23 @@ template <bool DIVIDED> class Builder {
 
     // Where the search for the next point starts: a triangle that is probably near it, in the builder's section.
     int32 last() const { return last_; }
-    void start_at(int32 face) { last_ = face; }
+    // A face that meanwhile holds a ghost stands for the triangle beside it.
+    void start_at(int32 face) {
+        for (int k = 0; k < 3; ++k)
+            if (plane_.faces[face].vertex[k] == GHOST) {
+                face = face_of(plane_.faces[face].twin[k]);
+                break;
+            }
+        last_ = owns(face) ? face : NOTHING;
+    }
 
     // Faces that new ones take, the last one first. If there are none, the plane grows.
     std::vector<int32> &spare() { return spare_; }
 
     // Inserts vertex v, or returns the vertex with the same coordinates, or DEFERRED.
     int32 insert(int32 v) {
+        if (DIVIDED && last_ == NOTHING)
+            return DEFERRED;
         const Point p = plane_.points[v];
         const int32 root = plane_.locate_within(last_, p, walked_, [this](int32 face) { return owns(face); });
         if (root == NOTHING)
@@ -295,7 +305,7 @@ struct Insertion {
         std::vector<Builder<true>> builders;
         for (int k = 0; k < threads; ++k)
             builders.emplace_back(plane, sections.data(), uint16(k));
-        // A face that a section owns always holds a triangle of the section, so the search can start there again.
+        // A face that a section owns always holds a triangle or ghost of the section, so the search can start there.
         struct Seed {
             size_t turn;
             int32 face;

@@ -189,6 +189,9 @@ Status triangulate(Result *result, const float64 *points, int32 n, const int32 *
 
 } // namespace
 
+// The version of these functions (INTERFACE of dmr/triangulation/native.py): it is incremented when arguments change.
+extern "C" int32 dmr_triangulation_interface() { return 2; }
+
 // Triangulates the whole plane around points (2 n doubles) and segments (2 s indices of points, s markers). The caller
 // frees the result by dmr_triangulation_free, whatever its status; it is null if there is too little memory for it.
 extern "C" void dmr_triangulation(const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s,

@@ -66,6 +66,8 @@ void Segments::insert_all() {
 }
 
 bool Segments::is_on_segment(int32 vertex) const {
+    if (segments_.empty())
+        return false;
     const HalfEdge start = leaving(vertex);
     HalfEdge h = start;
     do {

@@ -14,7 +14,7 @@ POINTS = 40_000  # enough for rounds of several threads (FEWEST_POINTS of serial
 
 def point_sets():
     random = np.random.default_rng(5)
-    k = np.arange(POINTS)
+    k, teeth = np.arange(POINTS), np.arange(50_000)
     turn = k * (2 * np.pi / POINTS)
     grid = random.permutation(POINTS)
     return {
@@ -25,6 +25,7 @@ def point_sets():
         "cluster of 1e-12": np.concatenate([random.random((20_000, 2)), 0.5 + 1e-12 * random.random((20_000, 2))]),
         "circle": np.stack([np.cos(turn), np.sin(turn)], axis=1),
         "line and one off it": np.concatenate([np.stack([k, 2 * k], axis=1), [[0, 7]]]).astype(float),
+        "comb": np.concatenate([np.stack([teeth / 50_000, teeth % 2], axis=1), [[1, -1], [0, -1]]]),
         "two parallel lines": np.stack([k // 2, k % 2], axis=1).astype(float),
     }
 

@@ -619,7 +619,7 @@ def test_invalid_options_are_refused():
     mesh = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
     with pytest.raises(OptionError, match="convex_hull"):
         validate(mesh, input=mesh, convex_hull=True)
-    with pytest.raises(OptionError, match="Mesh or a Pslg"):
+    with pytest.raises(OptionError, match="input must be a Mesh, a Pslg, points"):
         validate(mesh, input="domain.poly")
 
 
