@@ -66,11 +66,14 @@ def _names(expression: str) -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-def same_interrupts() -> Iterator[None]:
-    """Keeps the handler of SIGINT: Gmsh replaces it, and Ctrl-C would then end the process of the tests."""
-    handler = signal.getsignal(signal.SIGINT)
+def same_signals() -> Iterator[None]:
+    """Keeps the handlers of SIGINT and SIGPIPE. Gmsh resets both, and then Ctrl-C, or a write to a process that has
+    died, would end the process of the tests.
+    """
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGPIPE)}
     yield
-    signal.signal(signal.SIGINT, handler)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
