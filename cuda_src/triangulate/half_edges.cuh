@@ -66,17 +66,17 @@ INLINE int32 find_edge(const Plane &plane, int32 a, int32 b, int32 *smaller_star
     }
 }
 
-// Where the straight way to p begins, from the start of a half-edge to which no edge leads: the half-edge from there to
-// a vertex that lies on the way, otherwise the opposite half-edge that the way crosses, directed from its right to its
-// left. NOTHING if the way leaves the hull at once.
-INLINE int32 depart(const Plane &plane, int32 first, Point p) {
+// Where the straight way to p begins, from the start of a half-edge: the half-edge from there that points at p or past
+// it, or to a vertex on the way; otherwise the one opposite that start which the way crosses, directed from its right
+// to its left. NOTHING if the way leaves the hull at once.
+INLINE int32 toward(const Plane &plane, int32 first, Point p) {
     const Point a = plane.points[start_of(plane, first)];
     int32 h = first;
     do {
         const int32 u = end_of(plane, h), w = apex_of(plane, h);
         if (u != GHOST) {
             const int side = orient2d(a, p, plane.points[u]);
-            if (side == 0 && strictly_between(a, p, plane.points[u]))
+            if (side == 0 && !strictly_between(plane.points[u], p, a))
                 return h;
             if (side < 0 && w != GHOST && orient2d(a, p, plane.points[w]) > 0)
                 return next(h);

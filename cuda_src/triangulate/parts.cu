@@ -75,25 +75,6 @@ INLINE int32 place_on(const Plane &plane, int32 h) {
     return triangle_of(is_ghost(plane, triangle_of(h)) ? twin(plane, h) : h);
 }
 
-// The half-edge with the start of `first` that points at p or past it, otherwise the one opposite that start which the
-// way to p crosses; NOTHING if p lies beyond the hull.
-INLINE int32 toward(const Plane &plane, int32 first, Point p) {
-    const Point a = plane.points[start_of(plane, first)];
-    int32 h = first;
-    do {
-        const int32 u = end_of(plane, h), w = apex_of(plane, h);
-        if (u != GHOST) {
-            const int side = orient2d(a, p, plane.points[u]);
-            if (side == 0 && !strictly_between(plane.points[u], p, a))
-                return h;
-            if (side < 0 && w != GHOST && orient2d(a, p, plane.points[w]) > 0)
-                return next(h);
-        }
-        h = around(plane, h);
-    } while (h != first);
-    return NOTHING;
-}
-
 // The slot of the triangle that contains p, or one of the values above. The walk follows the straight line from the
 // start of a half-edge, so it ends in any triangulation; from a vertex on the line it starts again, nearer to p.
 INLINE int32 containing(const Plane &plane, int32 first, Point p) {

@@ -11,7 +11,7 @@ template <class Visit> INLINE void for_pieces(const Plane &plane, int32 u, int32
     while (start != v) {
         int32 met = v;
         if (find_edge(plane, start, v, &smaller) == NOTHING) {
-            int32 h = depart(plane, leaving(plane, start), plane.points[v]);
+            int32 h = toward(plane, leaving(plane, start), plane.points[v]);
             if (start_of(plane, h) == start)
                 met = end_of(plane, h);
             for (uint32 step = 1; start_of(plane, h) != start; ++step) {

@@ -24,7 +24,7 @@ INLINE int32 find_way(const Plane &plane, const Subsegment &piece) {
     const int32 joined = find_edge(plane, piece.from, piece.to, &a);
     if (joined != NOTHING)
         return on_subsegment(plane, joined) ? NOTHING : joined;
-    const int32 way = depart(plane, leaving(plane, a), plane.points[a == piece.from ? piece.to : piece.from]);
+    const int32 way = toward(plane, leaving(plane, a), plane.points[a == piece.from ? piece.to : piece.from]);
     return way == NOTHING || is_edge(plane, way, piece) ? NOTHING : way;
 }
 

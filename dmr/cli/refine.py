@@ -7,7 +7,7 @@ import time
 from dmr.cli.shared import profile as profiling
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import Output, error_context, features_asked, read
-from dmr.cli.shared.report import bounds_of, exit_code, phases, proved, report
+from dmr.cli.shared.report import bounds_of, emit_result, exit_code, phases, proved, report
 from dmr.cli.shared.sizes import read_sizes, with_features
 from dmr.cli.shared.unrefined import list_target, write_list
 from dmr.common.command_line.parser import Arguments
@@ -79,10 +79,5 @@ def run(arguments: Arguments, console: Console) -> int:
         **bounds_of(result, min_angle=arguments.min_angle, max_area=arguments.max_area, max_edge=max_edge),
     )  # fmt: skip
     if arguments.json:
-        files = {
-            "input": str(arguments.input),
-            "output": [str(path) for path in written],
-            "seconds": {"read": seconds_reading, "write": seconds_writing},
-        }
-        console.emit_json({**result.to_json(), "files": files})
+        emit_result(console, arguments, result, written, read=seconds_reading, write=seconds_writing)
     return exit_code(result, valid=valid)

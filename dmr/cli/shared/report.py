@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from dmr.cli.shared.console import Console
@@ -20,6 +22,18 @@ REASONS = {
     "time": "left by the time limit",
     "stopped": "left when the run was stopped",
 }
+
+
+def emit_result(
+    console: Console, arguments: Arguments, result: Refinement, written: Sequence[Path], *, read: float, write: float
+) -> None:
+    """Prints the result as JSON, with the files and the seconds of reading and writing them."""
+    files = {
+        "input": str(arguments.input),
+        "output": [str(path) for path in written],
+        "seconds": {"read": read, "write": write},
+    }
+    console.emit_json({**result.to_json(), "files": files})
 
 
 def report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: Refinement) -> None:

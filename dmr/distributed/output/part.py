@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
 from dmr.common.files.replacing import replace_files, through_file
-from dmr.errors import FileContentError, file_error
-from dmr.io.npz import DAMAGE, mesh_arrays, read_npz
+from dmr.distributed.output.slices import reading_archive
+from dmr.errors import FileContentError
+from dmr.io.npz import mesh_arrays, read_npz
 from dmr.mesh.types import Mesh
 
 Int32 = NDArray[np.int32]
@@ -89,19 +90,12 @@ class Part:
         mesh = read_npz(path)
         if not isinstance(mesh, Mesh):
             raise FileContentError("holds an outline, and not a part of a mesh", path)
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                missing = [name for name in (*_NUMBERS, *_TABLES) if name not in archive]
-                if missing:
-                    raise FileContentError(f"holds a mesh, but no part of one: it has no array {missing[0]}", path)
-                found: dict[str, Any] = {name: int(archive[name]) for name in _NUMBERS}
-                found |= {name: archive[name] for name in _TABLES}
-        except FileContentError:
-            raise
-        except OSError as error:
-            raise file_error(error, path, "cannot be read") from error
-        except DAMAGE as error:
-            raise FileContentError(f"is damaged: {error}", path) from error
+        with reading_archive(path), np.load(path, allow_pickle=False) as archive:
+            missing = [name for name in (*_NUMBERS, *_TABLES) if name not in archive]
+            if missing:
+                raise FileContentError(f"holds a mesh, but no part of one: it has no array {missing[0]}", path)
+            found: dict[str, Any] = {name: int(archive[name]) for name in _NUMBERS}
+            found |= {name: archive[name] for name in _TABLES}
         part = cls(mesh=mesh, **found)
         with contextlib.suppress(IndexError):
             if part._fits():

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ import pytest
 from dmr.distributed.jobs.dask_cluster import DaskCluster, dask_cluster
 from dmr.distributed.jobs.mpi import mpi_workers
 from dmr.distributed.jobs.over_executor import OverExecutor
-from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.errors import DeviceUnavailableError, InvalidMeshError, LostWorkerError, OptionError
 from tests.support.distributed import functions
@@ -26,18 +24,6 @@ from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
 CPU = Resources("cpu", 1)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    (tmp_path / "store").mkdir()
-    return Store(tmp_path / "store")
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    (tmp_path / "log").mkdir()
-    return tmp_path / "log"
 
 
 def chain(runner: Any) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -17,18 +16,6 @@ from dmr.errors import InvalidMeshError, LostWorkerError
 from tests.support.distributed import functions
 
 pytestmark = pytest.mark.slow  # a process takes a second to start
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    (tmp_path / "store").mkdir()
-    return Store(tmp_path / "store")
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    (tmp_path / "log").mkdir()
-    return tmp_path / "log"
 
 
 def test_a_pool_gives_what_this_process_gives(store, tmp_path):
