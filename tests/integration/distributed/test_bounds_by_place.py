@@ -29,7 +29,10 @@ BOUNDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # the options, and
     "area function": ({"area": lambda points: length(points) ** 2 / 2}, {"area": lambda p: 1.03 * length(p) ** 2 / 2}),
     "areas": ({"area": AREAS}, {}),  # which become bounds of the mesh's triangles, and are checked as such
     "area": ({"area": 0.001, "max_area": 0.01}, {"area": 0.001}),
-    "size": ({"size": length, "grading": 0.05}, {"max_edge": lambda points: 1.6 * length(points)}),
+    "size": (
+        {"size": lambda points: 0.7 * length(points), "grading": 0.05},
+        {"max_edge": lambda points: 1.1 * length(points)},
+    ),
 }
 
 
