@@ -15,80 +15,15 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import dmr
-from dmr import domains
+from scripts.lib.size_domains import DOMAINS, Domain, Float, Size
 
-Float = NDArray[np.float64]
-Size = float | Callable[[Float], Float]
 FORMAT = "{:>6} {:>5} {:>9} {:>6} {:>6} {:>7} {:>7} {:>6} {:>6} {:>8}"
-
-
-@dataclass(frozen=True)
-class Domain:
-    """An outline, its rings by the numbers of their segments, and the sizes wanted."""
-
-    outline: dmr.Pslg
-    rings: list[range]
-    size: Size
-
-
-def distance_to(points: Float) -> Callable[[Float], Float]:
-    """Returns the distance from places to the nearest of some points."""
-    from scipy.spatial import cKDTree
-
-    tree = cKDTree(points)
-    return lambda places: np.asarray(tree.query(places)[0])
-
-
-def with_holes(outline: Any, holes: list[Float], size: Size) -> Domain:
-    """Makes a domain of rings."""
-    lengths = [len(outline), *map(len, holes)]
-    ends = np.cumsum([0, *lengths])
-    rings = [range(int(a), int(b)) for a, b in pairwise(ends)]
-    return Domain(domains.polygon(outline, holes=holes), rings, size)
-
-
-def airfoil() -> Domain:
-    """A NACA 0012 profile in a channel; sizes grow with the distance from it."""
-    x = (1 - np.cos(np.linspace(0, np.pi, 60))) / 2
-    y = 0.6 * (0.2969 * np.sqrt(x) - 0.126 * x - 0.3516 * x**2 + 0.2843 * x**3 - 0.1036 * x**4)
-    profile = np.concatenate([np.stack([x, y], 1), np.stack([x, -y], 1)[-2:0:-1]])
-    distance = distance_to(profile)
-    box = [(-2, -2), (4, -2), (4, 2), (-2, 2)]
-    return with_holes(box, [profile], lambda points: np.minimum(0.02 + 0.15 * distance(points), 0.25))
-
-
-def coast() -> Domain:
-    """The sea around an island with a rough shore; sizes grow from it."""
-    random = np.random.default_rng(1)
-    angles = np.arange(400) * 2 * np.pi / 400
-    waves = sum(random.normal() / k**1.3 * np.cos(k * angles + 7 * random.random()) for k in range(2, 40))
-    shore = (1 + 0.12 * waves)[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    distance = distance_to(shore)
-    return with_holes([(-4, -4), (4, -4), (4, 4), (-4, 4)], [shore], lambda points: 0.02 + 0.12 * distance(points))
-
-
-def plate() -> Domain:
-    """A plate with two bores, whose segments are long compared with the size."""
-    bores = [domains.circle_points(radius, 8, center) for radius, center in ((0.4, (1, 1)), (0.3, (3, 0.7)))]
-    return with_holes([(0, 0), (4, 0), (4, 2), (0, 2)], bores, 0.05)
-
-
-DOMAINS = {
-    "L": lambda: with_holes([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], [], 0.03),
-    "skew": lambda: with_holes([(0, 0), (2, 0.3), (1.6, 1.7), (0.3, 1.4)], [], 0.03),
-    "plate": plate,
-    "airfoil": airfoil,
-    "coast": coast,
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
