@@ -34,7 +34,7 @@ from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import fastest_plane, links_of_kept
 from dmr.triangulation.native import Plane
 
-FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
+FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.2  # they grow by this much per unit of distance from it, unless the user says otherwise
 SHORT = 3.0  # sizes: any shorter piece of a segment of this length makes one size for all places smaller around it
 FRONT_SHARE = 0.4  # of the time of a placement (measured on one CPU thread)
