@@ -24,7 +24,7 @@ from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import open_device
@@ -99,6 +99,7 @@ def begin(
             threads=resources.threads,
         )  # fmt: skip
         Piece(result.mesh, np.arange(len(result.mesh.vertices))).save(out)
+        out[BORDER] = np.empty(0, np.int64)
         return {
             "tiles": 0, "vertices": len(result.mesh.vertices), "complete": result.complete,
             "unrefined": result.unrefined, "triangles": len(result.mesh.triangles), "warnings": result.warnings,
@@ -201,19 +202,17 @@ def join(
 def publish(
     inputs: Sequence[Folder], out: Folder, resources: Resources, *, places: Sequence[int], firsts: Sequence[int]
 ) -> dict[str, Any]:
-    """Makes a piece of the result from patches of one tile.
+    """Makes a piece of the result, with its border, from patches of one tile.
 
     Args:
         inputs: the whole, and the folders of the patches.
         out: for the piece; resources: not used.
         places: of the patches in their folders; firsts: the number of the first new vertex of each.
     """
-    patches = [
-        Patch.load(Part(folder, place)).numbered(first)
-        for folder, place, first in zip(inputs[1:], places, firsts, strict=True)
-    ]
-    patch = glued(patches)
+    given = [(Part(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
+    patch = glued([Patch.load(part).numbered(first) for part, first in given])
     patch.published(Whole.load(inputs[0]).named).save(out)
+    out[BORDER] = np.unique(np.concatenate([Reach.load(part, first).border for part, first in given]))
     found = np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:]
     return {
         "triangles": len(patch.mesh.triangles),
