@@ -32,7 +32,7 @@ SIZES = {"random": 400, "wheel": 500, "plate": 120, "clustered": 200, "graded": 
 @pytest.fixture(scope="module")
 def device(tmp_path_factory):
     sources = emulator.sources_in(
-        "primitives", "geometry", "mesh", "optimize", "placement", "refine", "sizing", "locate", "triangulate"
+        "primitives", "geometry", "mesh", "optimize", "placement", "refine", "sizing", "locate", "tiles", "triangulate"
     )
     sources = [source for source in sources if Path(source).stem not in BY_THE_DEVICE]
     return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))

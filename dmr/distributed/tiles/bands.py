@@ -52,7 +52,8 @@ class Reach:
     @property
     def reached(self) -> Int64:
         """The numbers of the vertices that the band reaches."""
-        return self.border[self.layers != UNREACHED]
+        reached: Int64 = self.border[self.layers != UNREACHED]
+        return reached
 
 
 def reach(patch: Patch, border: Int, layers: int) -> Reach:

@@ -13,7 +13,6 @@ from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.mesh.types import Float, Int
 
-
 BINS = 2**12
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.admission import Tile
-from dmr.distributed.tiles.patch import REASONS, Mask, Patch
+from dmr.distributed.tiles.patch import REASONS, Patch
 from dmr.distributed.tiles.piece import Piece
 from dmr.memory import Device, DeviceArray, scan, total
-from dmr.mesh.types import Float, Int, Mesh
+from dmr.mesh.types import Int, Mesh
 from dmr.refinement.setup.admission import SplitState
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
@@ -131,20 +131,23 @@ def _side(tile: Tile, state: DeviceMesh, chosen: DeviceArray, frozen: Int | None
     if frozen is not None:
         device.launch("set_listed", frozen.size, device.array(frozen.reshape(-1)), 1, used)
     places, vertex_places = scan(chosen), scan(used)
-    return _Side(
-        chosen, places, total(places, state.slots), used, vertex_places, total(vertex_places, state.vertices)
-    )
+    return _Side(chosen, places, total(places, state.slots), used, vertex_places, total(vertex_places, state.vertices))
 
 
-def _patch(
-    tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[Any]], seeds: Int
-) -> tuple[Patch, Int]:
+def _patch(tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[Any]], seeds: Int) -> tuple[Patch, Int]:
     """Returns a side without frozen triangles, and the numbers of its vertices in the tile."""
     device, source = state.device, tile.mesh
     by_number = (state.order, state.input_vertices)
     corners = device.empty(3 * side.count, np.int32)
     device.launch(
-        "take_triangles", state.slots, state.triangles, side.chosen, side.places, *by_number, side.vertex_places, corners
+        "take_triangles",
+        state.slots,
+        state.triangles,
+        side.chosen,
+        side.places,
+        *by_number,
+        side.vertex_places,
+        corners,
     )
     n = side.vertices
     points, numbers = device.empty(n, POINT), device.empty(n, np.int64)

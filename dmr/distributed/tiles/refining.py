@@ -29,7 +29,6 @@ from dmr.refinement.state.statistics import Statistics, unrefined
 from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 
-
 MODULES = ("tiles/edges", "tiles/margins")
 
 

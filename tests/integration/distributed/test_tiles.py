@@ -35,7 +35,9 @@ EVERYTHING = 10**3  # layers of triangles in a margin
 def unrefined_patch(mesh: dmr.Mesh, bounds: Bounds = ANGLE):
     """A mesh as one patch without new points, and what tiles need to know of it."""
     options = replace(bounds.options, min_angle=0.0, max_area=None)
-    patch, edges, whole, report = refine_coarsely(mesh, Bounds(options=options), 1.0, fully=True, device=open_device("cpu", 1))
+    patch, edges, whole, report = refine_coarsely(
+        mesh, Bounds(options=options), 1.0, fully=True, device=open_device("cpu", 1)
+    )
     assert report.inserted == 0
     for listed, searched in zip((edges.neighbours, edges.segments), vars(edges_of(patch)).values(), strict=True):
         np.testing.assert_array_equal(listed, searched)
