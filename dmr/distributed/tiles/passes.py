@@ -108,7 +108,7 @@ def refine_tiles(
         raise OptionError(f"{option('tile_triangles')} must be at least 1, not {tile_triangles}")
     begun = Task.of(
         tasks.begin,
-        [runner.store.put(tasks.source_arrays(source))],
+        [runner.store.put(tasks.begin_arrays(source, bounds))],
         bounds=bounds.stored(),
         tile_triangles=tile_triangles,
         on_conflict=on_conflict,
@@ -129,6 +129,7 @@ class _Passes:
         self._tile_triangles, self._bounds = tile_triangles, bounds
         self._vertices: int = start["vertices"]
         self._warnings: list[str] = start["warnings"]
+        self._loose: bool = start["loose"]
         self._held: list[Held] = []
         self._pieces = 0
         self._passes = [(start["tiles"], start["coarse"])]
@@ -178,7 +179,10 @@ class _Passes:
             for held in self._held
             if held not in divided or divided[held]["rest"]
         ]
-        join = Task.of(tasks.join, joined, bounds=self._bounds.stored(), tile_triangles=self._tile_triangles, turn=turn)
+        stored = self._bounds.stored()
+        join = Task.of(
+            tasks.join, [self._whole, *joined], bounds=stored, tile_triangles=self._tile_triangles, turn=turn
+        )
         (summary,) = self._runner.run([join])
         self._passes.append((summary["tiles"], summary["triangles"]))
         return join.name, summary["tiles"]
@@ -223,8 +227,9 @@ class _Passes:
                 [self._whole, *(held.name for held in patches)],
                 places=[held.place for held in patches],
                 firsts=[held.first for held in patches],
+                loose=self._loose and number == 0,
             )
-            for patches in pieces.values()
+            for number, patches in enumerate(pieces.values())
         ]
         summaries = self._runner.run(todo)
         unrefined: Counter[str] = Counter()
