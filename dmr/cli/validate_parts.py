@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import features_asked, read
+from dmr.cli.shared.proof import show_proof
 from dmr.cli.shared.sizes import read_size
-from dmr.cli.validate import show_report
 from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import option
@@ -36,5 +36,5 @@ def run(arguments: Arguments, console: Console) -> int:
         workers=arguments.workers or 1,
         threads=arguments.threads,
     )
-    show_report(report, report.lines(), arguments, console)
+    show_proof(report, report.lines(), arguments, console)
     return DONE if report.ok else INTERNAL

@@ -30,7 +30,7 @@ from dmr.triangulation.rounds.epochs import Epochs
 
 @dataclass(frozen=True)
 class Report:
-    """What the refinement of a patch did.
+    """Report of the refinement of a patch.
 
     Attributes:
         inserted: points; warnings: one sentence each.

@@ -15,7 +15,7 @@
 #include "geometry/ties.cuh"
 #include "mesh/triangles.cuh"
 
-// What each inserted point needs: g++ would not inline it into more than one loop, which makes insertion 5% slower.
+// Steps for each inserted point: g++ would not inline it into more than one loop, which makes insertion 5% slower.
 #define INLINED [[gnu::always_inline]] inline
 
 namespace triangulation {
