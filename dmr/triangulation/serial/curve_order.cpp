@@ -11,20 +11,21 @@ namespace {
 
 constexpr size_t POINTS_AT_ONCE = 1 << 14; // points between two stop points
 
-// Sorts by key, 11 bits at a time; equal keys stay in order. Each thread counts and moves one part of the places.
-void sort_places(std::vector<Place> &places, int threads) {
+// Sorts by key, 11 bits at a time; equal keys stay in order. Each piece of the places is counted and moved by one
+// thread.
+void sort_places(Table<Place> &places, int threads) {
     constexpr size_t DIGITS = 2048;
-    std::vector<Place> other(places.size());
-    std::vector<size_t> starts(DIGITS * size_t(threads)); // by digit, and by thread for each
+    Table<Place> other(places.size());
+    const int pieces = pieces_for(threads);
+    std::vector<size_t> starts(DIGITS * size_t(pieces)); // by digit, and by piece for each
     for (int shift : {0, 11, 22}) {
-        std::fill(starts.begin(), starts.end(), 0);
-        on_threads(threads, [&](int k) {
-            const Share share = share_of(places.size(), k, threads);
+        share_out(threads, pieces, [&](int k) {
+            const Share share = share_of(places.size(), k, pieces);
             std::vector<size_t> counts(DIGITS);
             for (size_t i = share.begin; i < share.end; ++i)
                 ++counts[places[i].key >> shift & (DIGITS - 1)];
             for (size_t digit = 0; digit < DIGITS; ++digit)
-                starts[digit * size_t(threads) + size_t(k)] = counts[digit];
+                starts[digit * size_t(pieces) + size_t(k)] = counts[digit];
         });
         size_t before = 0;
         for (size_t &start : starts) {
@@ -33,11 +34,11 @@ void sort_places(std::vector<Place> &places, int threads) {
             before += count;
         }
         host::stop_point();
-        on_threads(threads, [&](int k) {
-            const Share share = share_of(places.size(), k, threads);
+        share_out(threads, pieces, [&](int k) {
+            const Share share = share_of(places.size(), k, pieces);
             std::vector<size_t> next(DIGITS);
             for (size_t digit = 0; digit < DIGITS; ++digit)
-                next[digit] = starts[digit * size_t(threads) + size_t(k)];
+                next[digit] = starts[digit * size_t(pieces) + size_t(k)];
             for (size_t i = share.begin; i < share.end; ++i)
                 other[next[places[i].key >> shift & (DIGITS - 1)]++] = places[i];
         });
@@ -48,13 +49,25 @@ void sort_places(std::vector<Place> &places, int threads) {
 
 } // namespace
 
-CurveSquare square_around(const Point *points, int32 count) {
-    Point low = points[0], high = points[0];
-    for (int32 i = 1; i < count; ++i) {
-        low = {std::min(low.x, points[i].x), std::min(low.y, points[i].y)};
-        high = {std::max(high.x, points[i].x), std::max(high.y, points[i].y)};
-    }
-    return {low, std::max(high.x - low.x, high.y - low.y)};
+CurveSquare square_around(const Point *points, int32 count, int threads) {
+    struct Box {
+        Point low, high;
+    };
+    const int pieces = pieces_for(threads);
+    std::vector<Box> boxes(pieces, {points[0], points[0]});
+    share_out(threads, pieces, [&](int k) {
+        const Share share = share_of(size_t(count), k, pieces);
+        Box box = boxes[k];
+        for (size_t i = share.begin; i < share.end; ++i)
+            box = {{std::min(box.low.x, points[i].x), std::min(box.low.y, points[i].y)},
+                   {std::max(box.high.x, points[i].x), std::max(box.high.y, points[i].y)}};
+        boxes[k] = box;
+    });
+    Box all = boxes[0];
+    for (const Box &box : boxes)
+        all = {{std::min(all.low.x, box.low.x), std::min(all.low.y, box.low.y)},
+               {std::max(all.high.x, box.high.x), std::max(all.high.y, box.high.y)}};
+    return {all.low, std::max(all.high.x - all.low.x, all.high.y - all.low.y)};
 }
 
 uint64 curve_position(const CurveSquare &square, Point p, int levels) {
@@ -63,11 +76,10 @@ uint64 curve_position(const CurveSquare &square, Point p, int levels) {
                                  curve_cell(p.y, square.low.y, scale, levels), levels);
 }
 
-std::vector<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads) {
-    std::vector<Place> places(count);
-    on_threads(threads, [&](int k) {
-        const Share share = share_of(size_t(count), k, threads);
-        for (size_t i = share.begin; i < share.end; ++i) {
+Table<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads) {
+    Table<Place> places(count);
+    share_indices(threads, size_t(count), [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
             if (i % POINTS_AT_ONCE == 0)
                 host::stop_point();
             places[i] = {uint32(curve_position(square, points[i], CURVE_LEVELS)), int32(i)};

@@ -1,9 +1,8 @@
 // The order of points along a Hilbert curve.
 #pragma once
 
-#include <vector>
-
 #include "geometry/points.cuh"
+#include "table.hpp"
 
 namespace triangulation {
 
@@ -13,7 +12,7 @@ struct CurveSquare {
     float64 extent;
 };
 
-CurveSquare square_around(const Point *points, int32 count);
+CurveSquare square_around(const Point *points, int32 count, int threads);
 
 // The position of a point along a curve of 4^levels cells.
 uint64 curve_position(const CurveSquare &square, Point p, int levels);
@@ -25,6 +24,6 @@ struct Place {
 
 // Points by their position along the curve of the mesh's order (curve_keys in cuda_src/mesh/ordering.cu); ties by
 // number.
-std::vector<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads);
+Table<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads);
 
 } // namespace triangulation

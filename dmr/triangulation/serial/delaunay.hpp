@@ -8,10 +8,10 @@
 namespace triangulation {
 
 struct Delaunay {
-    Plane plane;                  // its vertices are the points in order of insertion; duplicates have no faces
-    std::vector<int32> vertex_of; // by point: its vertex
-    CurveSquare square;           // around the points
-    std::vector<int32> rank;      // by vertex: its place along the curve, among all points
+    Plane plane;            // its vertices are the points in order of insertion; duplicates have no faces
+    Table<int32> vertex_of; // by point: its vertex
+    CurveSquare square;     // around the points
+    Table<int32> rank;      // by vertex: its place along the curve, among all points
 };
 
 // If all points lie on one line, the plane has no faces. The triangulation does not depend on the number of threads.

@@ -108,7 +108,7 @@ HalfEdge Segments::find_edge(int32 a, int32 b, int32 *smaller_star) const {
 // Finds how the way from a to b, which no edge joins, begins. Returns the half-edge a -> v if vertex v lies on the way,
 // otherwise the half-edge that the way crosses, directed from the right of the way to its left.
 HalfEdge Segments::depart(int32 a, int32 b) const {
-    const std::vector<Point> &points = plane_.points;
+    const Table<Point> &points = plane_.points;
     const HalfEdge start = leaving(a);
     HalfEdge h = start;
     do {
@@ -305,7 +305,7 @@ HalfEdge Segments::fill(Chain &chain) {
 // circumcircle with them contains no other. A vertex is on a chain twice where an edge dangles into the polygon; the
 // occurrence visible from the base is returned.
 size_t Segments::best_corner(const Chain &chain, size_t begin, size_t end) const {
-    const std::vector<Point> &points = plane_.points;
+    const Table<Point> &points = plane_.points;
     const int32 from = chain.vertices[begin], to = chain.vertices[end];
     int32 best = NOTHING;
     for (size_t i = begin + 1; i < end; ++i) {
@@ -324,7 +324,7 @@ size_t Segments::best_corner(const Chain &chain, size_t begin, size_t end) const
 // Whether the direction from a chain's vertex to p points into the polygon or along its boundary: counter-clockwise
 // from the edge before to the edge after.
 bool Segments::opens_to(const Chain &chain, size_t corner, Point p) const {
-    const std::vector<Point> &points = plane_.points;
+    const Table<Point> &points = plane_.points;
     const Point c = points[chain.vertices[corner]];
     const Point before = points[chain.vertices[corner - 1]], after = points[chain.vertices[corner + 1]];
     const int turn = orient2d(c, before, after);
@@ -414,7 +414,7 @@ bool Segments::leads_through(const Piece &piece, int32 vertex) const {
 // Whether two segments of the input cross at an interior point of both.
 bool Segments::segments_cross(int32 first, int32 second) const {
     const Segment &s = segments_[first], &t = segments_[second];
-    const std::vector<Point> &points = plane_.points;
+    const Table<Point> &points = plane_.points;
     return plane_.side(s.from, s.to, points[t.from]) * plane_.side(s.from, s.to, points[t.to]) < 0 &&
            plane_.side(t.from, t.to, points[s.from]) * plane_.side(t.from, t.to, points[s.to]) < 0;
 }
@@ -449,7 +449,7 @@ int32 Segments::meeting_vertex(const Piece &piece, const Piece &other, HalfEdge 
 void Segments::resolve(const Piece &piece, HalfEdge barrier) {
     const Piece other = {plane_.from(barrier), plane_.to(barrier), plane_.segment_at[barrier]};
     const int32 low = std::min(piece.segment, other.segment), high = std::max(piece.segment, other.segment);
-    const std::vector<Point> &points = plane_.points;
+    const Table<Point> &points = plane_.points;
     const bool segments_do = segments_cross(low, high);
     Point p = {};
     if (segments_do)
