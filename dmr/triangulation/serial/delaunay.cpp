@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "builder.hpp"
-#include "insertion_order.hpp"
 #include "threads.hpp"
 
 namespace triangulation {
@@ -14,7 +13,7 @@ namespace {
 using uint16 = std::uint16_t;
 
 constexpr size_t POINTS_AT_ONCE = 1 << 10; // points between two stop points
-constexpr size_t FEWEST_POINTS = 1 << 12;  // of a section
+constexpr size_t FEWEST_POINTS = 1 << 13;  // of a section
 constexpr size_t FEWEST_DEFERRED = 1 << 9; // of a strip
 constexpr int FEWEST_SECTIONS = 8;         // where points are many: a core that is busy otherwise does fewer of them
 constexpr int PER_THREAD = 2;              // sections, or strips

@@ -2,7 +2,7 @@
 // points' numbers (geometry/ties.cuh): the result depends on the points and their numbers only.
 #pragma once
 
-#include "curve_order.hpp"
+#include "order.hpp"
 #include "plane.hpp"
 
 namespace triangulation {

@@ -39,7 +39,9 @@ class Plane {
     Table<Point> points;
     Table<int32> number; // by vertex: the lowest of the points there, in the user's numbers; breaks ties
     Table<Face> faces;
-    Table<int32> segment_at; // by half-edge, if there are segments: the segment that contains it, or NOTHING
+    // If there are segments:
+    Table<int32> segment_at; // by half-edge: the segment that contains it, or NOTHING
+    Table<int32> face_at;    // by vertex: one of its faces
 
     int32 from(HalfEdge h) const { return faces[face_of(h)].vertex[next_corner(edge_of(h))]; }
     int32 to(HalfEdge h) const { return faces[face_of(h)].vertex[previous_corner(edge_of(h))]; }
@@ -59,6 +61,28 @@ class Plane {
     void link(HalfEdge h, HalfEdge other) {
         faces[face_of(h)].twin[edge_of(h)] = other;
         faces[face_of(other)].twin[edge_of(other)] = h;
+    }
+
+    // Makes two half-edges twins, which a segment contains, or NOTHING.
+    void join(HalfEdge h, HalfEdge other, int32 segment) {
+        link(h, other);
+        segment_at[h] = segment_at[other] = segment;
+    }
+
+    void set_face(int32 face, int32 a, int32 b, int32 c) {
+        const int32 vertices[3] = {a, b, c};
+        for (int k = 0; k < 3; ++k) {
+            faces[face].vertex[k] = vertices[k];
+            if (vertices[k] != GHOST)
+                face_at[vertices[k]] = face;
+        }
+    }
+
+    // A half-edge that leaves a vertex.
+    HalfEdge leaving(int32 vertex) const {
+        const Face &f = faces[face_at[vertex]];
+        const int k = f.vertex[0] == vertex ? 0 : (f.vertex[1] == vertex ? 1 : 2);
+        return half_edge(face_at[vertex], previous_corner(k));
     }
 
     int side(int32 u, int32 v, Point p) const { return orient2d(points[u], points[v], p); }
