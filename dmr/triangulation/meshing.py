@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, switch
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
-from dmr.memory import Device
+from dmr.memory import Device, available_threads, copy
 from dmr.mesh.arguments import check_kind
-from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
+from dmr.mesh.coordinates import LARGEST, SMALLEST, outside_range
 from dmr.mesh.names import MARKERS
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import describe_conflicts
-from dmr.triangulation.native import CROSSING, Plane, triangulate_plane
+from dmr.triangulation.deferred import DeferredMesh
+from dmr.triangulation.native import CROSSING, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
+from dmr.triangulation.plane import HostTriangles, Plane
+
+if TYPE_CHECKING:
+    from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
+FEWEST_TO_STAY = 2**17  # triangles that stay on a GPU for their refinement; estimates need the shapes of fewer ones
 FEWEST_FOR_ROUNDS = 2**13  # vertices; of fewer, one CPU thread is done before a GPU (H200: 5 ms)
+
+
+@dataclass(eq=False)
+class OnDevice:
+    """A triangulated domain on the device that made it.
+
+    Attributes:
+        tables: its triangles and vertices, until they are taken; sides: (s,) int32 on the host, as in `Links`.
+    """
+
+    tables: DeviceTriangles | None
+    sides: Int
+
+    def take(self) -> DeviceTriangles:
+        """Returns the triangles, and forgets them, so that their memory lasts no longer than the caller's use."""
+        taken, self.tables = self.tables, None
+        assert taken is not None
+        return taken
 
 
 def triangulate_noting(
@@ -41,11 +67,34 @@ def triangulate_noting(
     Returns:
         The mesh, and the warnings, one sentence each.
     """
+    mesh, notes, _ = triangulate_there(
+        pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, method=method, device=device, stays=False
+    )
+    return mesh, notes
+
+
+def triangulate_there(
+    pslg: Pslg,
+    *,
+    on_conflict: str,
+    convex_hull: bool,
+    mesher: str,
+    method: str = "auto",
+    device: Device | None = None,
+    stays: bool = True,
+) -> tuple[Mesh, list[str], OnDevice | None]:
+    """Triangulates a domain as `triangulate_noting` does, and leaves a large mesh on the GPU that made it.
+
+    Args:
+        stays: whether it may stay there.
+
+    Returns:
+        The mesh, whose triangles are deferred if they stay on the device; the warnings; and what stays there.
+    """
     check_kind(pslg, Pslg, name="pslg")
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
     mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)
     method = chosen("method", method, METHODS)
-    check_coordinates(pslg.vertices)
     if len(pslg.vertices) < 3:
         raise InvalidMeshError(f"{counted(len(pslg.vertices), 'vertex spans', 'vertices span')} no triangle")
     _check_points("hole", pslg.holes)
@@ -71,8 +120,27 @@ def triangulate_noting(
     if mesher == "triangle":
         from dmr.triangle.peer import triangulate_by_triangle
 
-        return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
-    return _mesh(pslg, plane, domain, convex_hull), notes
+        return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes, None
+    threads = available_threads() if device is None else device.threads or available_threads()
+    arrays, sides = _arrays(pslg, plane, domain, threads, convex_hull=convex_hull)
+    tables, sides = plane.tables.within(domain.kept, sides)
+    stays = stays and domain.attributes is None
+    if stays and not isinstance(tables, HostTriangles) and tables.count >= FEWEST_TO_STAY:
+        source = replace(pslg, vertices=arrays["vertices"], segments=pslg.segments.copy(), holes=pslg.holes.copy())
+
+        def again() -> Mesh:
+            return triangulate_noting(
+                source, on_conflict="resolve", convex_hull=convex_hull, mesher=mesher, method=method, device=device
+            )[0]
+
+        return DeferredMesh.of(tables.count, again, **arrays), notes, OnDevice(tables, sides)
+    mesh = Mesh.sound(
+        triangles=tables.corners,
+        triangle_attributes=None if domain.attributes is None else domain.attributes[tables.labels, None],
+        area_bounds=None if domain.area_bounds is None else domain.area_bounds[tables.labels],
+        **arrays,
+    )
+    return record_triangulation(mesh, Links(tables.neighbours, sides)), notes, None
 
 
 def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
@@ -110,8 +178,11 @@ def _check_points(kind: str, points: Float) -> None:
         )
 
 
-def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
-    vertices = np.concatenate([pslg.vertices, plane.new_vertices])
+def _arrays(pslg: Pslg, plane: Plane, domain: Domain, threads: int, *, convex_hull: bool) -> tuple[dict[str, Any], Int]:
+    """Returns the fields of the mesh that do not concern triangles, and a half-edge of the plane on each segment."""
+    vertices = np.empty((len(pslg.vertices) + len(plane.new_vertices), 2))
+    copy(vertices[: len(pslg.vertices)], pslg.vertices, threads)
+    vertices[len(pslg.vertices) :] = plane.new_vertices
     pieces = np.flatnonzero(domain.left | domain.right)
     ends = plane.edges[pieces]
     assert pslg.segment_markers is not None
@@ -119,21 +190,17 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
     on_boundary = domain.left[pieces] != domain.right[pieces]
     markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
     boundary = np.concatenate([ends[on_boundary].ravel(), plane.hull if convex_hull else plane.hull[:0]])
-    mesh = Mesh(
-        vertices,
-        plane.triangles if domain.kept.all() else plane.triangles[domain.kept],
-        segments=ends,
-        segment_markers=markers,
-        vertex_markers=_vertex_markers(pslg, plane, boundary, ends, given),
-        vertex_attributes=_vertex_attributes(pslg, plane, vertices),
-        triangle_attributes=None if domain.attributes is None else domain.attributes[domain.kept, None],
-        area_bounds=None if domain.area_bounds is None else domain.area_bounds[domain.kept],
-        holes=pslg.holes,
-        regions=pslg.regions,
-        names=pslg.names,
-    )
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
-    return record_triangulation(mesh, links_of_kept(plane.neighbours, sides, domain.kept))
+    return {
+        "vertices": vertices,
+        "segments": ends,
+        "segment_markers": markers,
+        "vertex_markers": _vertex_markers(pslg, plane, boundary, ends, given),
+        "vertex_attributes": _vertex_attributes(pslg, plane, vertices),
+        "holes": pslg.holes,
+        "regions": pslg.regions,
+        "names": pslg.names,
+    }, sides
 
 
 def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
@@ -150,15 +217,6 @@ def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
     ]
 
 
-def links_of_kept(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> Links:
-    """Renumbers neighbours and sides for the triangles that are kept."""
-    if kept.all():
-        return Links(neighbours, sides)
-    number = np.full(len(kept) + 1, -1, np.int32)  # the last entry is that of neighbour -1
-    number[:-1][kept] = np.arange(np.count_nonzero(kept), dtype=np.int32)
-    return Links(number[neighbours[kept]], number[sides >> 2] << 2 | sides & 3)
-
-
 def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:
     """Returns the given markers; where 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
     count = len(pslg.vertices) + len(plane.new_vertices)
@@ -168,7 +226,8 @@ def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers:
     result[ends[said]] = markers[said, None]
     if pslg.vertex_markers is not None:
         said = np.flatnonzero(pslg.vertex_markers)[::-1]
-        result[plane.same_as[said]] = pslg.vertex_markers[said]
+        if plane.same_as is not None:
+            result[plane.same_as[said]] = pslg.vertex_markers[said]
         result[said] = pslg.vertex_markers[said]
     return result
 

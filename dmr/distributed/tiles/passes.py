@@ -91,7 +91,7 @@ def refine_tiles(
         raise OptionError(f"{option('tile_triangles')} must be at least 1, not {tile_triangles}")
     begun = Task.of(
         tasks.begin,
-        [runner.store.put(tasks.source_arrays(source))],
+        [runner.store.put(tasks.begin_arrays(source, bounds))],
         bounds=bounds.stored(),
         tile_triangles=tile_triangles,
         on_conflict=on_conflict,
@@ -112,6 +112,7 @@ class _Passes:
         self._tile_triangles, self._bounds = tile_triangles, bounds
         self._vertices: int = start["vertices"]
         self._warnings: list[str] = start["warnings"]
+        self._loose: bool = start["loose"]
         self._held: list[Held] = []
         self._passes = [(start["tiles"], start["coarse"])]
 
@@ -166,14 +167,24 @@ class _Passes:
             for index, held in enumerate(self._held)
             if index not in divided or divided[index]["rest"]
         ]
-        join = Task.of(tasks.join, joined, bounds=self._bounds.stored(), tile_triangles=self._tile_triangles, turn=turn)
+        stored = self._bounds.stored()
+        join = Task.of(
+            tasks.join, [self._whole, *joined], bounds=stored, tile_triangles=self._tile_triangles, turn=turn
+        )
         (summary,) = self._runner.run([join])
         self._passes.append((summary["tiles"], summary["triangles"]))
         return join.name, summary["tiles"]
 
     def _published(self) -> Tiled:
         todo = [
-            Task.of(tasks.publish, [self._whole, held.name], place=held.place, first=held.first) for held in self._held
+            Task.of(
+                tasks.publish,
+                [self._whole, held.name],
+                place=held.place,
+                first=held.first,
+                loose=self._loose and number == 0,
+            )
+            for number, held in enumerate(self._held)
         ]
         summaries = self._runner.run(todo)
         unrefined: Counter[str] = Counter()

@@ -88,14 +88,14 @@ def refine_coarsely(
         InvalidMeshError: no valid triangulation (or, with the option `strict`, not a Delaunay one).
         OutOfMemoryError: the device has too little memory.
     """
-    relaxed = bounds.relaxed(factor)
+    options, local = bounds.relaxed(factor)
     prepare(device, bounds.options)
     with device.lock, device.current:
         state, notes = admit(mesh, device, bounds.options.keep_segments)
         if state.area_bounds is not None and mesh.area_bounds is not None:
             state.area_bounds = device.array(mesh.area_bounds * factor)
-        limits = None if fully else _against_needles(relaxed.options)
-        settings = RunSettings(options=relaxed.options, bounds=relaxed.local, limits=limits, quiet=True)
+        limits = None if fully else _against_needles(options)
+        settings = RunSettings(options=options, bounds=local, limits=limits, quiet=True)
         statistics, _ = _run(mesh, state, settings)
         whole = _whole(state, mesh)
         patch = _as_patch(state, mesh, whole)

@@ -23,7 +23,8 @@ from dmr.distributed.tiles.bands import Reach, divided, reach
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.piece import BORDER, Piece
+from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import open_device
@@ -31,6 +32,7 @@ from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.pipeline import refine as refine_whole
 from dmr.triangulation.meshing import triangulate_noting
 
+LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses
 COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result,
 MOST_COARSE = 2**22  # but no more than this, or than a tile
 SOURCE_ARRAYS = {
@@ -45,7 +47,7 @@ SOURCE_ARRAYS = {
 class Part:
     """The arrays of one of several patches in a folder."""
 
-    def __init__(self, folder: Folder, place: int) -> None:
+    def __init__(self, folder: Folder, place: int | str) -> None:
         self._folder, self._prefix = folder, f"{place}-"
 
     def __getitem__(self, name: str) -> NDArray[Any]:
@@ -67,6 +69,13 @@ def source_arrays(source: Mesh | Pslg) -> dict[str, NDArray[Any]]:
     return {name: array for name, array in arrays.items() if array is not None}
 
 
+def begin_arrays(source: Mesh | Pslg, bounds: Bounds) -> dict[str, NDArray[Any]]:
+    """Returns the input of `begin`: the arrays of a source and of its bounds by name."""
+    arrays = source_arrays(source)
+    bounds.save(arrays)
+    return arrays
+
+
 def _source(folder: Folder) -> Mesh | Pslg:
     kind = Mesh if "triangles" in folder else Pslg
     return kind(**{name: folder[name] for name in SOURCE_ARRAYS[kind] if name in folder})  # type: ignore[arg-type]
@@ -82,8 +91,11 @@ def begin(
     on_conflict: str,
     convex_hull: bool,
 ) -> dict[str, Any]:
-    """Refines the source, if one tile suffices; otherwise refines it coarsely, and cuts it into tiles."""
-    source, asked = _source(inputs[0]), Bounds.of(bounds)
+    """Refines the source, if one tile suffices; otherwise refines it coarsely, and cuts it into tiles.
+
+    `inputs` are the arrays of the source and of the bounds.
+    """
+    source, asked = _source(inputs[0]), Bounds.load(bounds, inputs[0])
     device = open_device(resources.device, resources.threads)
     mesh, notes = source, list[str]()
     if isinstance(mesh, Pslg):
@@ -92,12 +104,13 @@ def begin(
         )
     by_angle, by_size = predicted_triangles(mesh, asked)
     predicted = float(np.maximum(by_angle, by_size).sum())
-    if predicted <= tile_triangles:
+    if predicted <= tile_triangles and "area_root" not in asked.sources:
         result = refine_whole(
-            source, **bounds, on_conflict=on_conflict, convex_hull=convex_hull, device=resources.device,
-            threads=resources.threads,
+            source, **bounds, size=asked.sources.get("size"), max_edge=asked.sources.get("max_edge"),
+            on_conflict=on_conflict, convex_hull=convex_hull, device=resources.device, threads=resources.threads,
         )  # fmt: skip
         Piece(result.mesh, np.arange(len(result.mesh.vertices))).save(out)
+        out[BORDER] = np.empty(0, np.int64)
         return {
             "tiles": 0, "vertices": len(result.mesh.vertices), "complete": result.complete,
             "unrefined": result.unrefined, "triangles": len(result.mesh.triangles), "warnings": result.warnings,
@@ -107,11 +120,15 @@ def begin(
     fully = bool(by_size.any()) and float(by_angle.sum()) <= coarse
     patch, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
     whole.save(out)
+    asked.save(out)
+    loose = np.setdiff1d(np.arange(len(source.vertices)), patch.mesh.triangles)
+    if len(loose):
+        restricted(patch.piece, np.empty(0, np.int64), vertices=loose).save(Part(out, LOOSE))
     tiles = cut(patch, asked, tile_triangles, 0)
     _save_tiles(tiles, out)
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
-        "warnings": [*notes, *report.warnings],
+        "warnings": [*notes, *report.warnings], "loose": bool(len(loose)),
     }  # fmt: skip
 
 
@@ -126,7 +143,7 @@ def refine(
     """Refines a tile. `inputs` are the whole, and the folder of the tile; `layers` are those of the next band."""
     whole = Whole.load(inputs[0])
     device = open_device(resources.device, resources.threads)
-    patch, report = refine_patch(Patch.load(Part(inputs[1], tile)), whole, Bounds.of(bounds), device)
+    patch, report = refine_patch(Patch.load(Part(inputs[1], tile)), whole, Bounds.load(bounds, inputs[0]), device)
     patch.save(Part(out, 0))
     reach(patch, whole, layers).save(out)
     return {
@@ -166,17 +183,30 @@ def join(
     tile_triangles: int,
     turn: int,
 ) -> dict[str, Any]:
-    """Unites the parts of a band, and cuts it into tiles."""
-    band = glued([Patch.load(Part(folder, 1)) for folder in inputs])
-    tiles = cut(band, Bounds.of(bounds), tile_triangles, turn)
+    """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts."""
+    band = glued([Patch.load(Part(folder, 1)) for folder in inputs[1:]])
+    tiles = cut(band, Bounds.load(bounds, inputs[0]), tile_triangles, turn)
     _save_tiles(tiles, out)
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 
-def publish(inputs: Sequence[Folder], out: Folder, resources: Resources, *, place: int, first: int) -> dict[str, Any]:
-    """Makes a piece of the result from a patch. `inputs` are the whole, and the folder of the patch."""
+def publish(
+    inputs: Sequence[Folder], out: Folder, resources: Resources, *, place: int, first: int, loose: bool
+) -> dict[str, Any]:
+    """Makes a piece of the result with its border.
+
+    Args:
+        inputs: the whole, and the folder of the patch.
+        out: for the piece; resources: not used.
+        place: of the patch in its folder; first: the number of its first new vertex.
+        loose: whether the piece also gets the vertices of the source that no triangle uses.
+    """
     patch = Patch.load(Part(inputs[1], place)).numbered(first)
-    patch.published(Whole.load(inputs[0]).named).save(out)
+    piece = patch.published(Whole.load(inputs[0]).named)
+    if loose:
+        piece = united([piece, Piece.load(Part(inputs[0], LOOSE))])
+    piece.save(out)
+    out[BORDER] = inputs[1]["reach_border"]
     found = np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:]
     return {
         "triangles": len(patch.mesh.triangles),

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
-from dmr.distributed.output.pieces import edge_keys, restricted
 from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.pieces import edge_keys, restricted
 from dmr.distributed.validation.own_checks import OwnChecks
 from dmr.validation.triangulation.topology import components
 

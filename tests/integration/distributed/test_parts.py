@@ -97,11 +97,7 @@ def test_partition(count, method, tmp_path):
 @given(data=st.data())
 def test_any_owners(data, tmp_path_factory):
     """Parts of scattered triangles, which meet in vertices and have several components."""
-    from dmr.distributed.jobs.in_process import InProcess
-    from dmr.distributed.output.finish import finish, write_manifest
-    from dmr.distributed.output.pieces import restricted
-    from dmr.distributed.output.scratch import scratch_store
-    from dmr.distributed.tiles.piece import Piece
+    from dmr.distributed.output.partition import write_divided
 
     size = data.draw(st.integers(3, 12))
     mesh = dmr.delaunay(np.random.default_rng(size).random((size, 2))).mesh
@@ -109,14 +105,7 @@ def test_any_owners(data, tmp_path_factory):
         data.draw(st.lists(st.integers(0, 3), min_size=len(mesh.triangles), max_size=len(mesh.triangles)))
     )
     out = tmp_path_factory.mktemp("parts")
-    whole = Piece(mesh, np.arange(size))
-    with scratch_store(out) as store:
-        pieces = []
-        for index in np.unique(owners):
-            arrays: dict[str, np.ndarray] = {}
-            restricted(whole, np.flatnonzero(owners == index)).save(arrays)
-            pieces.append(store.put(arrays))
-        write_manifest(out, finish(InProcess(store), pieces, out, mesh))
+    write_divided(mesh, [np.flatnonzero(owners == index) for index in np.unique(owners)], out)
     assert_parts_of(Parts(out), mesh)
 
 
@@ -206,6 +195,15 @@ def test_a_part_with_wrong_lengths(tmp_path):
     np.savez(parts.path(1), **arrays | {"numbers": arrays["numbers"][:-1]})
     with pytest.raises(FileError, match="do not have the lengths"):
         parts.part(1)
+
+
+def test_parts_of_other_arrays(tmp_path):
+    parts = partition(plate(), tmp_path / "out", 3)
+    with np.load(parts.path(1)) as archive:
+        arrays = dict(archive)
+    np.savez(parts.path(1), **{name: array for name, array in arrays.items() if name != "area_bounds"})
+    with pytest.raises(InvalidMeshError, match="of part 0 and part 1, only one has area_bounds"):
+        parts.gather()
 
 
 def test_parts_that_do_not_belong_together(tmp_path):

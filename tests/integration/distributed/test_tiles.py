@@ -262,11 +262,9 @@ def test_a_tile_that_reaches_its_limit_on_points_leaves_a_valid_union(tmp_path, 
 @pytest.mark.parametrize("options", [{"max_steiner": 3}, {"max_seconds": 1.0}, {"optimize": True}])
 def test_options_that_tiles_do_not_support_are_refused(options):
     with pytest.raises(OptionError, match="does not go with tiles"):
-        Bounds.checked(RefineOptions(**options), None)
+        Bounds.checked(RefineOptions(**options), {}, dmr.Mesh)
 
 
-def test_markings_that_race_and_functions_are_refused():
+def test_markings_that_race_are_refused():
     with pytest.raises(OptionError, match="must not depend on the schedule"):
-        Bounds.checked(RefineOptions(marking="three-phase"), None)
-    with pytest.raises(OptionError, match="must be a number with tiles"):
-        Bounds.checked(RefineOptions(), lambda points: points[:, 0] + 1)
+        Bounds.checked(RefineOptions(marking="three-phase"), {}, dmr.Mesh)
