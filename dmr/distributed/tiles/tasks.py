@@ -34,8 +34,9 @@ from dmr.refinement.pipeline import refine as refine_whole
 from dmr.triangulation.meshing import triangulate_noting
 
 LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses
-COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result,
-MOST_COARSE = 2**22  # but no more than this, or than a tile
+COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result, but no more than
+COARSE_PER_TILE = 2**14  # this for each tile,
+LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 SOURCE_ARRAYS = {
     Mesh: (
         "vertices", "triangles", "segments", "segment_markers", "vertex_markers", "vertex_attributes",
@@ -116,7 +117,8 @@ def begin(
             "tiles": 0, "vertices": len(result.mesh.vertices), "complete": result.complete,
             "unrefined": result.unrefined, "triangles": len(result.mesh.triangles), "warnings": result.warnings,
         }  # fmt: skip
-    coarse = min(predicted / COARSE_SHARE, max(tile_triangles, MOST_COARSE))
+    enough = min(max(COARSE_PER_TILE * predicted / tile_triangles, LEAST_COARSE), MOST_COARSE)
+    coarse = min(predicted / COARSE_SHARE, enough)
     factor = max(float(by_size.sum()) / coarse, 1.0)
     fully = bool(by_size.any()) and float(by_angle.sum()) <= coarse
     patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
