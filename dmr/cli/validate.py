@@ -38,8 +38,9 @@ def run(arguments: Arguments, console: Console) -> int:
         from dmr.cli import validate_parts
 
         return validate_parts.run(arguments, console)
-    if arguments.workers is not None:
-        raise OptionError(f"{option('workers')} is for folders of meshes in parts; {option('threads')} for files")
+    for name in ("workers", "scheduler", "mpi"):
+        if getattr(arguments, name):
+            raise OptionError(f"{option(name)} is for folders of meshes in parts; {option('threads')} for files")
 
     from dmr.validation.checker import validate
 
