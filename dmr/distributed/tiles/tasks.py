@@ -235,18 +235,18 @@ def publish(
     Args:
         inputs: the whole, and the folders of the patches.
         out: for the piece; resources: not used.
-        places: of the patches in their folders; firsts: the number of the first new vertex of each.
+        places: of the patches in their folders, the largest first; firsts: the number of the first new vertex of each.
         loose: whether the piece also gets the vertices of the source that no triangle uses.
     """
     given = [(Part(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
-    patch = glued([Patch.load(part).numbered(first) for part, first in given])
-    piece = patch.published(Whole.load(inputs[0]).named)
-    if loose:
-        piece = united([piece, Piece.load(Part(inputs[0], LOOSE))])
+    patches = [Patch.load(part).numbered(first) for part, first in given]
+    named = Whole.load(inputs[0]).named
+    pieces = [patch.published(named) for patch in patches]
+    piece = united([*pieces, Piece.load(Part(inputs[0], LOOSE))] if loose else pieces)
     piece.save(out)
     out[BORDER] = np.unique(np.concatenate([Reach.load(part, first).border for part, first in given]))
-    found = np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:]
+    found = np.sum([np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:] for patch in patches], axis=0)
     return {
-        "triangles": len(patch.mesh.triangles),
+        "triangles": len(piece.mesh.triangles),
         "unrefined": {reason: int(count) for reason, count in zip(REASONS, found, strict=True) if count},
     }
