@@ -11,10 +11,7 @@
 #include <utility>
 #include <vector>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
+#include "dmr/common/system/calls.hpp"
 #include "portable/interrupts.hpp"
 
 namespace triangulation {
@@ -110,7 +107,7 @@ template <class Entries> void add_up(int threads, Entries &entries) {
 // Large arrays. Their entries have no value until they are written, so that the threads that write them share the page
 // faults; and they ask for large pages, of which there are fewer.
 
-constexpr std::size_t LARGE_PAGE = 1 << 21; // bytes
+constexpr std::size_t LARGE_PAGE = 1 << 21; // bytes: of x86-64, and of aarch64 with pages of 4 KiB
 
 template <class T> struct WithoutValues {
     using value_type = T;
@@ -126,10 +123,8 @@ template <class T> struct WithoutValues {
         void *const place = std::aligned_alloc(align, bytes);
         if (place == nullptr)
             throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
         if (large)
-            madvise(place, bytes, MADV_HUGEPAGE); // a wish: without large pages, small ones do
-#endif
+            host::prefer_large_pages(place, bytes);
         return static_cast<T *>(place);
     }
     void deallocate(T *place, std::size_t) { std::free(place); }
