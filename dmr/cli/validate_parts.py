@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import features_asked, read
+from dmr.cli.shared.proof import show_proof
 from dmr.cli.shared.sizes import read_size
-from dmr.cli.validate import show_report
 from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import option
@@ -41,5 +41,5 @@ def run(arguments: Arguments, console: Console) -> int:
         max_edge=max_edge,
         convex_hull=arguments.convex_hull,
     )
-    show_report(report, report.lines(), arguments, console)
+    show_proof(report, report.lines(), arguments, console)
     return DONE if report.ok else INTERNAL

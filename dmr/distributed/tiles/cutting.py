@@ -119,7 +119,7 @@ def _around_seeds(
 ) -> Int:
     """Returns the components of a band, with fewer layers around the seeds if these then fit tiles undivided.
 
-    What is left of the band has nothing to refine, and may be divided anywhere.
+    The rest of the band has nothing to refine, and may be divided anywhere.
     """
     none = np.full(len(patch.numbers), UNREACHED, np.int32)
     layers = layers_of(turn - 1)

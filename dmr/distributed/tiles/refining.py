@@ -34,7 +34,7 @@ MODULES = ("tiles/edges", "tiles/margins")
 
 @dataclass(frozen=True)
 class Report:
-    """What the coarse refinement did.
+    """Outcome of the coarse refinement.
 
     Attributes:
         inserted: points; warnings: one sentence each.

@@ -14,7 +14,7 @@
 #include "mesh/triangles.cuh"
 #include "threads.hpp"
 
-// What each inserted point needs: g++ would not inline it into more than one loop, which makes insertion 5% slower.
+// Steps for each inserted point: g++ would not inline it into more than one loop, which makes insertion 5% slower.
 #define INLINED [[gnu::always_inline]] inline
 
 namespace triangulation {
