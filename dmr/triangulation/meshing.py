@@ -126,12 +126,13 @@ def triangulate_there(
     tables, sides = plane.tables.within(domain.kept, sides)
     stays = stays and domain.attributes is None
     if stays and not isinstance(tables, HostTriangles) and tables.count >= FEWEST_TO_STAY:
-        source = replace(pslg, vertices=arrays["vertices"], segments=pslg.segments.copy(), holes=pslg.holes.copy())
+        given = {"vertices": arrays["vertices"], "segments": pslg.segments.copy(), "holes": pslg.holes.copy()}
 
         def again() -> Mesh:
             return triangulate_noting(
-                source, on_conflict="resolve", convex_hull=convex_hull, mesher=mesher, method=method, device=device
-            )[0]
+                replace(pslg, **given), on_conflict="resolve", convex_hull=convex_hull, mesher=mesher, method=method,
+                device=device,
+            )[0]  # fmt: skip
 
         return DeferredMesh.of(tables.count, again, **arrays), notes, OnDevice(tables, sides)
     mesh = Mesh.sound(
@@ -183,13 +184,16 @@ def _arrays(pslg: Pslg, plane: Plane, domain: Domain, threads: int, *, convex_hu
     vertices = np.empty((len(pslg.vertices) + len(plane.new_vertices), 2))
     copy(vertices[: len(pslg.vertices)], pslg.vertices, threads)
     vertices[len(pslg.vertices) :] = plane.new_vertices
-    pieces = np.flatnonzero(domain.left | domain.right)
+    inside = domain.left | domain.right
+    pieces = slice(None) if inside.all() else np.flatnonzero(inside)
     ends = plane.edges[pieces]
     assert pslg.segment_markers is not None
     given = pslg.segment_markers[plane.edge_segments[pieces]]
     on_boundary = domain.left[pieces] != domain.right[pieces]
     markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
-    boundary = np.concatenate([ends[on_boundary].ravel(), plane.hull if convex_hull else plane.hull[:0]])
+    boundary = np.concatenate(
+        [ends[np.flatnonzero(on_boundary)].ravel(), plane.hull if convex_hull else plane.hull[:0]]
+    )
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
     return {
         "vertices": vertices,

@@ -10,7 +10,7 @@ import numpy as np
 
 from dmr.common.threads import available_threads
 from dmr.errors import OutOfMemoryError
-from dmr.memory import Device, DeviceArray, Packed, copy, pack
+from dmr.memory import Device, DeviceArray, Packed, copy, flagged_indices, pack
 from dmr.mesh.types import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
@@ -202,9 +202,13 @@ class DeviceMesh:
         Triangle."""
         if source.vertex_markers is None:
             return None
-        origin = self.vertex_origin[self.input_vertices : self.vertices].download()
-        on_segments = np.flatnonzero(origin >= 0)  # few
-        segments = origin[on_segments]
+        origin = self.vertex_origin[self.input_vertices : self.vertices]
+        flags = self.device.empty(origin.size, np.int32)
+        self.device.launch("flag_on_segments", origin.size, origin, flags)
+        places, count = flagged_indices(flags)
+        found_segments = self.device.empty(count, np.uint32)
+        self.device.launch("gather_uint32", count, origin.view(np.uint32), places, found_segments)
+        on_segments, segments = places.download(), found_segments.download().view(np.int32)
         found = np.ones(len(segments), np.int32)
         named = segments < self.named
         found[named] = self.named_markers[segments[named]]
