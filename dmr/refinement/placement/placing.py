@@ -37,7 +37,7 @@ from dmr.triangulation.plane import Plane
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.2  # they grow by this much per unit of distance from it, unless the user says otherwise
 SHORT = 3.0  # sizes: any shorter piece of a segment of this length makes one size for all places smaller around it
-FRONT_SHARE = 0.4  # of the time of a placement (measured on one CPU thread)
+FRONT_SHARE, PLANE_SHARE = 0.4, 0.9  # of a placement, done after the front and the triangulation (one CPU thread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,11 @@ def place(
         placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report))
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
+        if report is not None:
+            report(FRONT_SHARE)
         plane = fastest_plane(Pslg(vertices, pieces), device)
+        if report is not None:
+            report(PLANE_SHARE)
         disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
         if not disturbed.size:
             break
