@@ -125,12 +125,15 @@ def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
     Returns:
         (m,) float64 as the bound on angles needs, and (m,) as the bounds on areas and edges need.
     """
-    a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
-    squares = np.sort(np.stack([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))]), axis=0)
-    area = 0.5 * np.abs((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
+    (ax, bx, cx), (ay, by, cy) = (values[mesh.triangles.T] for values in mesh.vertices.T)
+    p, q, r = (x * x + y * y for x, y in ((bx - ax, by - ay), (cx - bx, cy - by), (ax - cx, ay - cy)))
+    area = 0.5 * np.abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))
+    shortest = np.minimum(np.minimum(p, q), r)  # squared, as p, q and r
+    dot = 0.5 * (p + q + r) - shortest  # of the two longer edges
+    # The square of the sine of the angle between them is (2 area)^2 over the product of their squared lengths.
+    longer = dot * dot + 4.0 * area * area
     options = bounds.options
-    dot = 0.5 * (squares[1] + squares[2] - squares[0])  # of the two longer edges
-    skinny = dot * dot > thresholds(options).cosine_squared * (squares[1] * squares[2])
+    skinny = dot * dot > thresholds(options).cosine_squared * longer
     by_angle = np.where(skinny, FOR_A_SKINNY_TRIANGLE, 1.0)
     by_size = np.zeros(len(area))
     if options.max_area is not None:
@@ -139,7 +142,7 @@ def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
         own = np.where(mesh.area_bounds > 0, mesh.area_bounds, np.inf)
         by_size = np.maximum(by_size, OVER_THE_FEWEST * area / own)
     local = bounds.local
-    centroids = ((a + b) + c) / 3
+    centroids = np.stack([(ax + bx) + cx, (ay + by) + cy], axis=1) / 3
     if local.max_edge is not None:
         sizes = local.max_edge(centroids)
         by_size = np.maximum(by_size, OVER_EQUILATERAL * area / (np.sqrt(3) / 4 * sizes * sizes))

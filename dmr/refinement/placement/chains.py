@@ -28,7 +28,7 @@ HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Where segments are divided.
+    """Places at which segments are divided.
 
     Attributes:
         segment: (k,) int32, ascending: the segment of each new vertex.

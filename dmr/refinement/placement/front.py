@@ -30,7 +30,7 @@ class Entry(Enumeration, enum="FrontEntry"):
 
 
 class Fate(Enumeration, enum="ProposalFate"):
-    """What becomes of a proposal."""
+    """Outcomes of a proposal."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,9 @@ from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes
 from dmr.distributed.tiles.bands import divided, reach
 from dmr.distributed.tiles.bounds import Bounds
-from dmr.distributed.tiles.cuts import edges_of
+from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import block_of_each, components
+from dmr.distributed.tiles.numbering import Union
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.errors import OptionError
@@ -29,13 +30,18 @@ from tests.support.meshes import plate_outline
 
 ANGLE = Bounds(options=RefineOptions())
 WAITING = REASONS.index("waiting") + 1
+EVERYTHING = 10**3  # layers of triangles in a margin
 
 
 def unrefined_patch(mesh: dmr.Mesh, bounds: Bounds = ANGLE):
     """A mesh as one patch without new points, and what tiles need to know of it."""
     options = replace(bounds.options, min_angle=0.0, max_area=None)
-    patch, whole, report = refine_coarsely(mesh, Bounds(options=options), 1.0, fully=True, device=open_device("cpu", 1))
+    patch, edges, whole, report = refine_coarsely(
+        mesh, Bounds(options=options), 1.0, fully=True, device=open_device("cpu", 1)
+    )
     assert report.inserted == 0
+    for listed, searched in zip((edges.neighbours, edges.segments), vars(edges_of(patch)).values(), strict=True):
+        np.testing.assert_array_equal(listed, searched)
     return patch, whole
 
 
@@ -48,10 +54,14 @@ def refined(tiles, whole, bounds=ANGLE, first=0):
     """Refines tiles, and numbers their vertices from `first` on."""
     done = []
     for tile in tiles:
-        patch, report = refine_patch(tile, whole, bounds, open_device("cpu", 1))
-        done.append(patch.numbered(first))
-        first += report.inserted
+        found = refine_patch(tile, whole, bounds, open_device("cpu", 1), EVERYTHING)
+        done.append(glued([each.numbered(first) for each in (found.margin, found.core) if each is not None]))
+        first += found.inserted
     return done, first
+
+
+def border_of(patch, whole):
+    return border_vertices(patch, edges_of(patch), ~whole.boundary[patch.segment_origin])
 
 
 def incircle(a, b, c, d) -> Fraction:
@@ -216,12 +226,54 @@ def test_a_band_is_what_lies_around_the_seeds():
     middle = np.argmin(np.hypot(*(centroids - (0.48, 0.5)).T))
     marked = replace(patch, seeds=np.arange(len(left)) == middle)
     both = [marked.taken(left), marked.taken(~left)]
-    reaches = [reach(each, whole, 3) for each in both]
+    reaches = [reach(each, border_of(each, whole), 3) for each in both]
     bands = [divided(each, reaches, 3)[1] for each in both]
     assert bands[1] is not None  # the band crosses the border
-    alone = divided(marked, [reach(marked, whole, 3)], 3)[1]
+    alone = divided(marked, [reach(marked, border_of(marked, whole), 3)], 3)[1]
     found = {tuple(sorted(t)) for band in bands for t in band.numbers[band.mesh.triangles].tolist()}
     assert found == {tuple(sorted(t)) for t in alone.numbers[alone.mesh.triangles].tolist()}
+
+
+def corners_of(patch):
+    return {tuple(sorted(corners)) for corners in patch.numbers[patch.mesh.triangles].tolist()}
+
+
+def test_core_and_margin_are_the_tile_and_share_the_vertices_between_them():
+    mesh = dmr.generate("random", 300, seed=3)
+    patch, whole = unrefined_patch(mesh)
+    bounds = Bounds(options=RefineOptions(max_area=2e-4))
+    for tile in cut_by(patch, mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] > 0.5):
+        done = refine_patch(tile, whole, bounds, open_device("cpu", 1), 2)
+        core, margin = done.core, done.margin
+        all_of_it = glued(refined([tile], whole, bounds, len(mesh.vertices))[0])
+        core, margin = core.numbered(len(mesh.vertices)), margin.numbered(len(mesh.vertices))
+        assert corners_of(core).isdisjoint(corners_of(margin))
+        assert corners_of(core) | corners_of(margin) == corners_of(all_of_it)
+        shared = np.intersect1d(core.numbers, margin.numbers)
+        np.testing.assert_array_equal(np.sort(core.numbers[done.core_border]), shared)
+        outer = all_of_it.numbers[border_of(all_of_it, whole)]
+        np.testing.assert_array_equal(np.sort(margin.numbers[done.margin_border]), np.union1d(outer, shared))
+        assert not core.seeds.any() and margin.seeds.any() and not np.isin(outer, core.numbers).any()
+        together = glued([core, margin])
+        np.testing.assert_array_equal(together.numbers, all_of_it.numbers)
+        np.testing.assert_array_equal(together.mesh.vertices, all_of_it.mesh.vertices)
+        np.testing.assert_array_equal(together.vertex_origin, all_of_it.vertex_origin)
+        assert len(together.mesh.segments) == len(all_of_it.mesh.segments)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sets(st.integers(0, 40)), min_size=1, max_size=4))
+def test_a_union_is_that_of_sets(sets):
+    random = np.random.default_rng(1)
+    lists = [
+        np.array(sorted(sets[0]), np.int64),
+        *(random.permutation(np.array([*each], np.int64)) for each in sets[1:]),
+    ]
+    union = Union(lists)
+    assert union.numbers.tolist() == sorted(set().union(*sets))
+    for place, each in zip(union.places, lists, strict=True):
+        np.testing.assert_array_equal(union.numbers[place], each)
+    np.testing.assert_array_equal(union.rows([np.stack([each, -each], axis=1) for each in lists])[:, 0], union.numbers)
 
 
 def test_blocks_have_about_equal_weights():
