@@ -208,3 +208,14 @@ INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &til
     if (team.leads())
         end_iteration(rank, end, rest);
 }
+
+// Repeats iterations by all teams of a cooperative launch: pull(progress, sums) does this team's tasks.
+template <class Pull>
+INLINE void repeat_pull(const Grid &grid, const PageRank &rank, const RowTiles &tiles, PullSpace &space, Pull pull) {
+    for (RankProgress progress = load_progress(rank); !progress.ended; progress = load_progress(rank)) {
+        RankSums sums;
+        pull(progress, sums);
+        add_team_sums(grid.team(), tiles, sums);
+        grid.barrier_with(tiles.meeting, &space.flag, [&] { end_pull(grid.team(), rank, tiles); });
+    }
+}

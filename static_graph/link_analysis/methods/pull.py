@@ -44,6 +44,7 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     # One computation at a time uses the sums of the long rows, so the tiles are not shared by threads.
     tiles = cut_rows(back)
     arguments = (state.packed, back.csr, state.edge_ratios(transposed=True), tiles.packed)
+    even = state.even and not state.weighted and not state.narrow
 
     def one_iteration() -> None:
         device.launch("pull_shares", tiles.tasks, *arguments)
@@ -56,7 +57,11 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     stopped = False
     while not stopped:  # a launch ends early, so that signals are handled
         device.launch("begin_slice", 1, state.packed)
-        device.launch("pull_iterations", min(tiles.tasks, MOST_TEAMS), *arguments)
+        teams = min(tiles.tasks, MOST_TEAMS)
+        if even:
+            device.launch("pull_even_iterations", teams, state.packed, back.csr, tiles.packed)
+        else:
+            device.launch("pull_iterations", teams, *arguments)
         stopped = bool(state.progress.download()[RankEntry.RANK_STOP])
     return perf_counter() - begun
 
