@@ -16,7 +16,7 @@ TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTiles
 
 TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTiles tiles) {
     for (const Team team : launch.teams())
-        end_pull(team, rank, tiles);
+        end_pull(team, rank, load_progress(rank), tiles);
 }
 
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
@@ -37,10 +37,11 @@ HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_iterations, PageRank rank, Csr 
     repeat_pull(launch.grid(), rank, tiles, *space, [&](const RankProgress &progress, RankSums &sums) {
         const auto iteration = fixed_iteration(rank, progress);
         for (const Team team : launch.grid().tasks(tiles.tasks()))
-            if (team.number >= tiles.tile_count)
-                pull_chunk<false>(team, iteration, back, nullptr, tiles, team.number - tiles.tile_count, *space);
+            if (team.number < tiles.chunks)
+                pull_chunk<false>(team, iteration, back, nullptr, tiles, team.number, *space);
             else
-                pull_tile<false, true>(team, iteration, back, nullptr, tiles.tiles[team.number], *space, sums);
+                pull_tile<false, true>(team, iteration, back, nullptr, tiles.tiles[team.number - tiles.chunks], *space,
+                                       sums);
     });
 }
 

@@ -90,24 +90,37 @@ def cut_rows(back: DeviceGraph) -> Tiles:
 
 def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
     device, nodes = back.device, back.nodes
-    length = _tile_length(device, nodes + back.edges)
-    row_tiles = device.empty(device.tiles(nodes + back.edges, length), record("RowTile"))
-    device.launch("cut_rows", row_tiles.size, back.csr, length, row_tiles)
     flags = device.empty(nodes, np.int32)
     device.launch("flag_long_rows", nodes, back.csr, flags)
     long_rows, count = flagged_indices(flags)
     begins, ends = device.empty(count, np.int64), device.empty(count, np.int64)
     device.launch("find_row_ends", count, back.csr, long_rows, begins, ends)
-    chunk_rows, chunk_begins = cut(begins.download(), ends.download(), TILE)
+    rows, edge_begins, edge_ends = long_rows.download(), begins.download(), ends.download()
+    chunk_rows, chunk_begins = cut(edge_begins, edge_ends, TILE)
+    # Positions between long rows.
+    firsts = np.append(0, rows + 1 + edge_ends)
+    lasts = np.append(rows + edge_begins, nodes + back.edges)
+    length = _tile_length(device, int((lasts - firsts).sum()), others=chunk_rows.size + firsts.size)
+    ranges, tile_begins = cut(firsts, lasts, length)
+    tile_ends = np.minimum(tile_begins + length, lasts[ranges])
+    row_tiles = device.empty(ranges.size, record("RowTile"))
+    device.launch("cut_rows", ranges.size, back.csr, device.array(tile_begins), device.array(tile_ends), row_tiles)
     return row_tiles, long_rows, device.array(chunk_rows), device.array(chunk_begins)
 
 
-def _tile_length(device: Device, positions: int) -> int:
-    """Returns the length of tiles: on a GPU, its teams have equally many of them."""
+def _tile_length(device: Device, positions: int, *, others: int) -> int:
+    """Returns the length of tiles: on a GPU, its teams have equally many tasks.
+
+    Args:
+        device: the device.
+        positions: those to cut.
+        others: the most other tasks: chunks, and the rest of each range of positions.
+    """
     teams = TEAMS_PER_PROCESSOR * device.multiprocessors
     if teams == 0:
         return TILE
-    return max(-(-positions // (teams * device.tiles(positions, teams * TILE))), SHORTEST_TILE)
+    tasks = teams * device.tiles(device.tiles(positions, TILE) + others, teams)
+    return max(device.tiles(positions, tasks - others), SHORTEST_TILE)
 
 
 def cut(begins: NDArray[np.int64], ends: NDArray[np.int64], most: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
