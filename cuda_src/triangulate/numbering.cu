@@ -77,6 +77,20 @@ KERNEL(number_triangles, const int32 *listed, int32 *number) {
         number[listed[i] >> 2] = int32(i);
 }
 
+// flags[slot] = 1 if it holds a ghost.
+KERNEL(flag_ghosts, const int32 *number, int32 *flags) {
+    for (const Index slot : launch)
+        flags[slot] = number[slot] == NOTHING;
+}
+
+// For each listed ghost, an end of its edge of the hull, by the user's numbers: all vertices of the hull, once.
+KERNEL(export_hull, Plane plane, const int32 *ghosts, int32 *hull) {
+    for (const Index i : launch) {
+        const Triangle &t = plane.triangles[ghosts[i]];
+        hull[i] = plane.numbers[edge_from(t, ghost_corner(t))];
+    }
+}
+
 // Corners in the user's numbers, and neighbours; NOTHING beyond the hull.
 KERNEL(export_triangles, Plane plane, const int32 *listed, const int32 *number, int32 *corners, int32 *neighbours) {
     for (const Index i : launch) {

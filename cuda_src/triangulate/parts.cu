@@ -50,9 +50,50 @@ KERNEL(join_parts, Plane plane, const int32 *listed, const int32 *number, int32 
     }
 }
 
-KERNEL(label_parts, int32 *roots, int32 *labels) {
+// flags[i] = 1 if the i-th triangle is the lowest of its part, and its part is not the outside.
+KERNEL(flag_lowest, int32 *roots, int32 *flags) {
     for (const Index i : launch)
-        labels[i] = root_of(roots, int32(i) + 1);
+        flags[i] = root_of(roots, int32(i) + 1) == i + 1;
+}
+
+// Labels parts by the order of their lowest triangles, from 1 on; `before` is the scan of the flags. The outside is 0.
+KERNEL(label_parts, int32 *roots, const int32 *before, int32 *labels) {
+    for (const Index i : launch) {
+        const int32 root = root_of(roots, int32(i) + 1);
+        labels[i] = root == 0 ? 0 : before[root];
+    }
+}
+
+// flags[i] = 1 if the part of the i-th triangle is kept.
+KERNEL(flag_kept, const int32 *labels, const uint8 *kept, int32 *flags) {
+    for (const Index i : launch)
+        flags[i] = kept[labels[i]] != 0;
+}
+
+// Moves the kept triangles together: the k-th of them is triangle listed[k], and `before` is the scan of their flags.
+KERNEL(keep_triangles, const int32 *listed, const int32 *flags, const int32 *before, const int32 *corners,
+       const int32 *neighbours, const int32 *labels, int32 *kept_corners, int32 *kept_neighbours, int32 *kept_labels) {
+    for (const Index i : launch) {
+        const Index t = listed[i];
+        for (int k = 0; k < 3; ++k) {
+            const int32 across = neighbours[3 * t + k];
+            kept_corners[3 * i + k] = corners[3 * t + k];
+            kept_neighbours[3 * i + k] = across == NOTHING || !flags[across] ? NOTHING : before[across];
+        }
+        kept_labels[i] = labels[t];
+    }
+}
+
+// Numbers half-edges of kept triangles anew.
+KERNEL(renumber_sides, const int32 *before, int32 *sides) {
+    for (const Index i : launch)
+        sides[i] = half_edge(before[triangle_of(sides[i])], edge_of(sides[i]));
+}
+
+// labels[i] = the label of triangle places[i]; negative places stand for themselves.
+KERNEL(gather_labels, const int32 *all, const int32 *places, int32 *labels) {
+    for (const Index i : launch)
+        labels[i] = places[i] < 0 ? places[i] : all[places[i]];
 }
 
 INLINE bool is_ghost(const Plane &plane, int32 slot) { return ghost_corner(plane.triangles[slot]) != NOTHING; }

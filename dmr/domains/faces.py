@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.exact import Points
-from dmr.mesh.coordinates import check_coordinates
 from dmr.mesh.types import Float, Int, Pslg
 
 log = logging.getLogger("dmr")
@@ -31,9 +30,9 @@ def enclosed_faces(graph: Pslg) -> Float:
     Raises:
         InvalidMeshError: coordinates are out of range, or the segments cannot be triangulated.
     """
-    from dmr.triangulation.native import OUTSIDE, triangulate_plane
+    from dmr.triangulation.native import triangulate_plane
+    from dmr.triangulation.plane import OUTSIDE
 
-    check_coordinates(graph.vertices)
     plane = triangulate_plane(Pslg(graph.vertices, graph.segments))
     vertices = np.concatenate((graph.vertices, plane.new_vertices))
     enclosed = plane.labels != OUTSIDE

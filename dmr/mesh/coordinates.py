@@ -13,13 +13,22 @@ SMALLEST = real_constant("SMALLEST_COORDINATE", "geometry/predicates.cuh")
 LARGEST = 2.0**201
 # Split points below SMALLEST are set to zero. In meshes of at least this extent, that is less than an ulp of a segment.
 SMALLEST_EXTENT = 2.0**-88
+VALUES_IN_CACHE = 2**15
 
 
 def outside_range(points: Float) -> NDArray[np.intp]:
     """The rows of (n, 2) points for which the predicates are not exact: out of range, infinite or not a number."""
-    magnitude = np.abs(points)
-    usable = (magnitude <= LARGEST) & ((magnitude >= SMALLEST) | (magnitude == 0))
-    return np.flatnonzero(~usable.all(axis=1))
+    values = points.reshape(-1)
+    parts = range(0, values.size, VALUES_IN_CACHE)
+    if all(_usable(values[begin : begin + VALUES_IN_CACHE]).all() for begin in parts):
+        return np.empty(0, np.intp)
+    return np.flatnonzero(~_usable(points).all(axis=1))
+
+
+def _usable(values: Float) -> NDArray[np.bool_]:
+    magnitude = np.abs(values)
+    usable: NDArray[np.bool_] = (magnitude <= LARGEST) & ((magnitude >= SMALLEST) | (magnitude == 0))
+    return usable
 
 
 def check_coordinates(vertices: Float) -> None:
@@ -41,7 +50,7 @@ def check_coordinates(vertices: Float) -> None:
             "vertex",
             index,
         )
-    if vertices.size and 0 < np.abs(vertices).max() < SMALLEST_EXTENT:
+    if vertices.size and 0 < max(vertices.max(), -vertices.min()) < SMALLEST_EXTENT:
         raise InvalidMeshError(
             f"all coordinates are below {SMALLEST_EXTENT:.1e} in magnitude, where geometry is not exact: scale the mesh"
         )

@@ -15,7 +15,7 @@ from dmr.common.text import option
 from dmr.errors import InvalidMeshError
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Pslg
-from dmr.triangulation.native import BEYOND_HULL, ON_SEGMENT, OUTSIDE, Plane
+from dmr.triangulation.plane import BEYOND_HULL, ON_SEGMENT, OUTSIDE, Plane
 
 Flags = NDArray[np.bool_]
 
@@ -25,10 +25,10 @@ class Domain:
     """The domain to be meshed.
 
     Attributes:
-        kept: (t,) whether each triangle of the plane belongs to it; left, right: (e,) whether a kept triangle lies on
+        kept: by label, whether the part of the plane belongs to it; left, right: (e,) whether a kept triangle lies on
             that side of each edge on a segment.
-        attributes: (t,) the attribute of each triangle's region, 0 outside of regions; None if there are no regions.
-        area_bounds: (t,) the area bound there, 0 for none; None if no region has one.
+        attributes: by label, the attribute of the part's region, 0 outside of regions; None if there are no regions.
+        area_bounds: by label, the area bound there, 0 for none; None if no region has one.
         notes: what was left out, one sentence each.
     """
 
@@ -50,19 +50,18 @@ def carve(pslg: Pslg, plane: Plane) -> Domain:
         InvalidMeshError: an outline with a gap, a hole or region point outside of the domain or on a segment, two
             regions in one part, or no domain at all.
     """
-    in_domain = np.ones(int(plane.labels.max()) + 1, bool)
+    in_domain = np.ones(plane.parts, bool)
     in_domain[OUTSIDE] = False
     notes = _check_outline(pslg, plane)
     _carve_holes(pslg, plane, in_domain)
-    kept = in_domain[plane.labels]
-    if not kept.any():
+    if not in_domain.any():
         raise InvalidMeshError("the holes leave nothing of the domain: an outline has a gap, or a hole is all of it")
     left, right = ((labels >= OUTSIDE) & in_domain[np.maximum(labels, OUTSIDE)] for labels in (plane.left, plane.right))
     within_holes = ~left & ~right & ((plane.left > OUTSIDE) | (plane.right > OUTSIDE))
     if within_holes.any():
         notes.append(_tell_of_segments(pslg, plane, within_holes, "within holes and carved away with them"))
-    attributes, area_bounds = _spread_regions(pslg, plane, in_domain)
-    return Domain(kept, left, right, attributes, area_bounds, notes)
+    attributes, area_bounds = _label_regions(pslg, plane, in_domain)
+    return Domain(in_domain, left, right, attributes, area_bounds, notes)
 
 
 def _check_outline(pslg: Pslg, plane: Plane) -> list[str]:
@@ -123,7 +122,7 @@ def _carve_holes(pslg: Pslg, plane: Plane, in_domain: Flags) -> None:
     in_domain[plane.hole_labels] = False
 
 
-def _spread_regions(pslg: Pslg, plane: Plane, in_domain: Flags) -> tuple[Float | None, Float | None]:
+def _label_regions(pslg: Pslg, plane: Plane, in_domain: Flags) -> tuple[Float | None, Float | None]:
     if not len(pslg.regions):
         return None, None
     attributes, bounds = np.zeros(len(in_domain)), np.zeros(len(in_domain))
@@ -136,7 +135,7 @@ def _spread_regions(pslg: Pslg, plane: Plane, in_domain: Flags) -> tuple[Float |
             )
         owner[label] = i
         attributes[label], bounds[label] = pslg.regions[i, 2], max(float(pslg.regions[i, 3]), 0.0)
-    return attributes[plane.labels], bounds[plane.labels] if (bounds > 0).any() else None
+    return attributes, bounds if (bounds > 0).any() else None
 
 
 def _check_place(kind: str, index: int, place: Float, label: int, in_domain: Flags) -> None:

@@ -12,7 +12,8 @@ from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.naming import named
 from dmr.mesh.types import Int, Pslg
-from dmr.triangulation.native import CROSSING, DEGENERATE, OVERLAP, VERTEX_ON_SEGMENT, Plane
+from dmr.triangulation.native import CROSSING, DEGENERATE, OVERLAP, VERTEX_ON_SEGMENT
+from dmr.triangulation.plane import Plane
 
 
 def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshError]]:
@@ -22,8 +23,8 @@ def describe_conflicts(pslg: Pslg, plane: Plane) -> list[tuple[str, InvalidMeshE
         For each kind found: how it was resolved, with a count and the first one; and the error that refuses it.
     """
     described = []
-    duplicates = np.flatnonzero(plane.same_as != np.arange(len(plane.same_as)))
-    if duplicates.size:
+    if plane.same_as is not None:
+        duplicates = np.flatnonzero(plane.same_as != np.arange(len(plane.same_as)))
         first = int(duplicates[0])
         reason = f"has the same coordinates as {named('vertex', plane.same_as[first])}, {_place(pslg, plane, first)}"
         resolved = f"{counted(len(duplicates), 'vertex', 'vertices')} with the coordinates of another one: merged"

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, switch
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
-from dmr.memory import Device
+from dmr.memory import Device, available_threads, copy
 from dmr.mesh.arguments import check_kind
-from dmr.mesh.coordinates import LARGEST, SMALLEST, check_coordinates, outside_range
+from dmr.mesh.coordinates import LARGEST, SMALLEST, outside_range
 from dmr.mesh.names import MARKERS
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import describe_conflicts
-from dmr.triangulation.native import CROSSING, Plane, triangulate_plane
+from dmr.triangulation.native import CROSSING, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
+from dmr.triangulation.plane import Plane
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
 FEWEST_FOR_ROUNDS = 2**13  # vertices; of fewer, one CPU thread is done before a GPU (H200: 5 ms)
@@ -45,7 +45,6 @@ def triangulate_noting(
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
     mesher, convex_hull = chosen("mesher", mesher, MESHERS), switch("convex_hull", convex_hull)
     method = chosen("method", method, METHODS)
-    check_coordinates(pslg.vertices)
     if len(pslg.vertices) < 3:
         raise InvalidMeshError(f"{counted(len(pslg.vertices), 'vertex spans', 'vertices span')} no triangle")
     _check_points("hole", pslg.holes)
@@ -72,7 +71,8 @@ def triangulate_noting(
         from dmr.triangle.peer import triangulate_by_triangle
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
-    return _mesh(pslg, plane, domain, convex_hull), notes
+    threads = available_threads() if device is None else device.threads or available_threads()
+    return _mesh(pslg, plane, domain, convex_hull, threads), notes
 
 
 def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
@@ -110,8 +110,10 @@ def _check_points(kind: str, points: Float) -> None:
         )
 
 
-def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
-    vertices = np.concatenate([pslg.vertices, plane.new_vertices])
+def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool, threads: int) -> Mesh:
+    vertices = np.empty((len(pslg.vertices) + len(plane.new_vertices), 2))
+    copy(vertices[: len(pslg.vertices)], pslg.vertices, threads)
+    vertices[len(pslg.vertices) :] = plane.new_vertices
     pieces = np.flatnonzero(domain.left | domain.right)
     ends = plane.edges[pieces]
     assert pslg.segment_markers is not None
@@ -119,21 +121,22 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool) -> Mesh:
     on_boundary = domain.left[pieces] != domain.right[pieces]
     markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
     boundary = np.concatenate([ends[on_boundary].ravel(), plane.hull if convex_hull else plane.hull[:0]])
-    mesh = Mesh(
-        vertices,
-        plane.triangles if domain.kept.all() else plane.triangles[domain.kept],
+    sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
+    tables, sides = plane.tables.within(domain.kept, sides)
+    mesh = Mesh.sound(
+        vertices=vertices,
+        triangles=tables.corners,
         segments=ends,
         segment_markers=markers,
         vertex_markers=_vertex_markers(pslg, plane, boundary, ends, given),
         vertex_attributes=_vertex_attributes(pslg, plane, vertices),
-        triangle_attributes=None if domain.attributes is None else domain.attributes[domain.kept, None],
-        area_bounds=None if domain.area_bounds is None else domain.area_bounds[domain.kept],
+        triangle_attributes=None if domain.attributes is None else domain.attributes[tables.labels, None],
+        area_bounds=None if domain.area_bounds is None else domain.area_bounds[tables.labels],
         holes=pslg.holes,
         regions=pslg.regions,
         names=pslg.names,
     )
-    sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
-    return record_triangulation(mesh, links_of_kept(plane.neighbours, sides, domain.kept))
+    return record_triangulation(mesh, Links(tables.neighbours, sides))
 
 
 def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
@@ -150,15 +153,6 @@ def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
     ]
 
 
-def links_of_kept(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> Links:
-    """Renumbers neighbours and sides for the triangles that are kept."""
-    if kept.all():
-        return Links(neighbours, sides)
-    number = np.full(len(kept) + 1, -1, np.int32)  # the last entry is that of neighbour -1
-    number[:-1][kept] = np.arange(np.count_nonzero(kept), dtype=np.int32)
-    return Links(number[neighbours[kept]], number[sides >> 2] << 2 | sides & 3)
-
-
 def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:
     """Returns the given markers; where 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
     count = len(pslg.vertices) + len(plane.new_vertices)
@@ -168,7 +162,8 @@ def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers:
     result[ends[said]] = markers[said, None]
     if pslg.vertex_markers is not None:
         said = np.flatnonzero(pslg.vertex_markers)[::-1]
-        result[plane.same_as[said]] = pslg.vertex_markers[said]
+        if plane.same_as is not None:
+            result[plane.same_as[said]] = pslg.vertex_markers[said]
         result[said] = pslg.vertex_markers[said]
     return result
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, c_int32, c_void_p
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -13,8 +12,10 @@ from numpy.typing import NDArray
 
 from dmr.common.native import declare, interruptible, load_library
 from dmr.errors import InternalError, InvalidMeshError
+from dmr.mesh.coordinates import check_coordinates
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Pslg
+from dmr.triangulation.plane import HostTriangles, Plane
 
 INTERFACE = 2  # of `serial/library.cpp`, which has it too: increment both when a function's arguments change
 
@@ -26,48 +27,9 @@ DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN = range(5)  # enum Status of serial/
 
 VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of serial/segments.hpp
 
-OUTSIDE = 0  # the label of the unbounded part of the plane, up to the convex hull
-ON_SEGMENT, BEYOND_HULL = -1, -2  # labels of places that are in no part
-
-
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """The plane around a PSLG, triangulated within the convex hull and divided into parts by the segments.
-
-    Attributes:
-        triangles: (t, 3) int32 corners, counter-clockwise; duplicate points are represented by the first.
-        neighbours: (t, 3) int32 the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull.
-        labels: (t,) int32 the part that contains each; `OUTSIDE` if no segment separates it from infinity.
-        edges: (e, 2) int32 the edges that are pieces of segments, sorted by segment and along each of them, and
-            directed like them; `edge_segments`: (e,) the segment of each.
-        left, right: (e,) int32 the parts on their two sides; `BEYOND_HULL` on the outer side of the hull.
-        left_side, right_side: (e,) int32 the half-edges there, as triangle << 2 | edge; -1 beyond the hull.
-        new_vertices: (c, 2) float64, where segments cross; numbered after the PSLG's.
-        conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of serial/segments.hpp).
-        same_as: (n,) int32 the first vertex with the same coordinates.
-        hull: (h,) int32 the vertices of the convex hull, unordered.
-        hole_labels, region_labels: the parts that contain these points, `ON_SEGMENT` or `BEYOND_HULL`.
-    """
-
-    triangles: Int
-    neighbours: Int
-    labels: Int
-    edges: Int
-    edge_segments: Int
-    left: Int
-    right: Int
-    left_side: Int
-    right_side: Int
-    new_vertices: Float
-    conflicts: Int
-    same_as: Int
-    hull: Int
-    hole_labels: Int
-    region_labels: Int
-
 
 def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1) -> Plane:
-    """Triangulates the convex hull of a PSLG whose coordinates are within range, and inserts its segments.
+    """Triangulates the convex hull of a PSLG, and inserts its segments.
 
     Args:
         pslg: vertices, segments, and points to be located.
@@ -75,11 +37,12 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
         threads: how many insert the points, and number the triangles; one inserts the segments.
 
     Raises:
-        InvalidMeshError: more than `MOST_VERTICES` vertices, all of them on one line, or rounded crossings that cannot
-            be resolved.
+        InvalidMeshError: coordinates out of range, more than `MOST_VERTICES` vertices, all of them on one line, or
+            rounded crossings that cannot be resolved.
         NativeLibraryError: the native library is missing.
         MemoryError: there is too little memory.
     """
+    check_coordinates(pslg.vertices)
     if len(pslg.vertices) > MOST_VERTICES:
         raise InvalidMeshError(f"{len(pslg.vertices)} vertices are more than can be triangulated ({MOST_VERTICES})")
     native = library()
@@ -134,9 +97,8 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
     if native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled)) == NO_MEMORY:
         raise MemoryError
     return Plane(
-        triangles=corners,
-        neighbours=neighbours,
-        labels=labels,
+        tables=HostTriangles(corners, neighbours, labels),
+        parts=int(labels.max()) + 1,
         edges=table[:, :2],
         edge_segments=table[:, 2],
         left=table[:, 3],
@@ -145,7 +107,7 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
         right_side=table[:, 6],
         new_vertices=places,
         conflicts=found,
-        same_as=same_as,
+        same_as=None if np.array_equal(same_as, np.arange(len(same_as))) else same_as,
         hull=hull,
         hole_labels=_locate(native, handle, labels, pslg.holes),
         region_labels=_locate(native, handle, labels, pslg.regions[:, :2]),

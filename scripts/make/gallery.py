@@ -1,4 +1,4 @@
-"""Makes docs/guide/gallery.md and its pictures: domains from code, refined, validated exactly, and drawn.
+"""Makes docs/guide/examples/gallery.md and its pictures: domains from code, refined, validated exactly, and drawn.
 
     python -m scripts.make.gallery [NAME ...]
 
@@ -20,7 +20,7 @@ from dmr.mesh.statistics import bounding_box
 from scripts.make.gallery_domains import EXHIBITS, Exhibit
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "guide" / "gallery.md"
+PAGE = ROOT / "docs" / "guide" / "examples" / "gallery.md"
 IMAGES = ROOT / "docs" / "images" / "gallery"
 WIDTH, TALLEST, LEGEND = 700, 600, 84  # pixels
 COLOURS = 200  # palette size; a picture with a palette takes a third of the bytes
@@ -28,11 +28,11 @@ LARGEST_FILE = 120_000
 
 HEAD = """# Gallery
 
-Domains built in code with `dmr.domains` (see the [tutorial](tutorial.md)), each refined by one call of
+Domains built in code with `dmr.domains` (see the [tutorial](../tutorial.md)), each refined by one call of
 `dmr.refine(pslg, ...)`; the seconds are those of that call, with two CPU threads. `dmr.validate` verified every mesh
 exactly against its domain: no vertex, segment or region is lost, and no angle is below the bound, except where small
 angles of the domain itself make this impossible. The domains are in
-[scripts/make/gallery_domains.py](../../scripts/make/gallery_domains.py); `python -m scripts.make.gallery` makes this
+[scripts/make/gallery_domains.py](../../../scripts/make/gallery_domains.py); `python -m scripts.make.gallery` makes this
 page.
 """
 
@@ -75,7 +75,7 @@ def make(name: str, exhibit: Exhibit) -> Made:
 
 
 def page(made: list[Made]) -> str:
-    """Text of docs/guide/gallery.md."""
+    """Text of docs/guide/examples/gallery.md."""
     lines = [HEAD]
     lines += ["| domain | corners | vertices | triangles | smallest angle | below the bound | seconds |"]
     lines += ["| --- | ---: | ---: | ---: | ---: | --- | ---: |"]
@@ -88,7 +88,7 @@ def page(made: list[Made]) -> str:
             f"| {each.seconds:.2f} |"
         )
     for each in made:
-        title, picture = each.exhibit.title, f"../images/gallery/{each.name}.png"
+        title, picture = each.exhibit.title, f"../../images/gallery/{each.name}.png"
         lines += ["", f"## {title}", "", each.exhibit.text, "", f"![{title}, meshed]({picture})"]
     return "\n".join([*lines, ""])
 

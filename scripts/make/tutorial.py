@@ -24,10 +24,15 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "guide" / "tutorial.md"
-IMAGES = ROOT / "docs" / "images" / "tutorial"  # the code draws into its working folder
-PAGES = {
-    PAGE.with_name(f"{name}.md"): IMAGES.with_name(name)
-    for name in ("tutorial", "sizes", "adaptive", "scikit-fem", "ocean")
+PAGES = {  # with the folder of the pictures, which the code draws into its working folder
+    page: ROOT / "docs" / "images" / page.stem
+    for page in (
+        PAGE,
+        PAGE.with_name("sizes.md"),
+        PAGE.with_name("adaptive.md"),
+        PAGE.parent / "examples" / "scikit-fem.md",
+        PAGE.parent / "examples" / "ocean.md",
+    )
 }
 COLOURS = 200
 

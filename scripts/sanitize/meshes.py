@@ -328,8 +328,10 @@ def triangulations(device: Device) -> Iterator[Case]:
     def by_rounds(graph: dmr.Pslg) -> str:
         plane = plane_by_rounds(graph, device)
         assert plane is not None, "no segments cross"
-        tables = ("triangles", "neighbours", "same_as", "labels", "left_side", "hole_labels")
-        return digest(*(getattr(plane, name) for name in tables))
+        even = np.arange(plane.parts) % 2 == 0
+        inside, sides = plane.tables.within(even, plane.left_side[(plane.left >= 0) & even[plane.left]])
+        tables = ("triangles", "neighbours", "labels", "left_side", "hole_labels")
+        return digest(*(getattr(plane, name) for name in tables), inside.corners, inside.neighbours, sides)
 
     for name, points in sets.items():
 

@@ -10,7 +10,7 @@ import dmr
 from scripts.make.gallery_domains import EXHIBITS
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "guide" / "gallery.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "examples" / "gallery.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("make", EXHIBITS, ids=lambda make: make.__name__)
@@ -30,7 +30,7 @@ def test_exhibits_are_meshed_as_promised(make) -> None:
 
 def test_the_page_shows_all_of_them() -> None:
     names = [make.__name__ for make in EXHIBITS]
-    assert re.findall(r"!\[.*?\]\(\.\./images/gallery/(\w+)\.png\)", PAGE) == names
+    assert re.findall(r"!\[.*?\]\(\.\./\.\./images/gallery/(\w+)\.png\)", PAGE) == names
     pictures = sorted((ROOT / "docs" / "images" / "gallery").iterdir())
     assert [path.stem for path in pictures] == sorted(names)
     assert all(path.stat().st_size < 120_000 for path in pictures)

@@ -15,7 +15,7 @@ from static_graph.lists.kinds import KINDS
 from static_graph.lists.methods.table import METHODS
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "guide" / "lists-and-trees.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "graphs" / "lists-and-trees.md").read_text(encoding="utf-8")
 STUDY = (ROOT / "docs" / "studies" / "list-ranking.md").read_text(encoding="utf-8")
 
 

@@ -34,7 +34,7 @@ def test_the_page_prints_and_draws_what_it_shows(name: str, tmp_path: Path) -> N
     for package in NEEDED[name]:
         pytest.importorskip(package)
     pytest.importorskip("matplotlib").use("agg")
-    page = PAGE.with_name(f"{name}.md")
+    page = next(page for page in PAGES if page.stem == name)
     text = page.read_text(encoding="utf-8")
     for block, printed in run(text, tmp_path):
         assert masked(printed) == masked(block["text"] or ""), block["code"]

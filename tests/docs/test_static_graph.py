@@ -16,9 +16,9 @@ from static_graph.io.formats import FORMATS
 from tests.support.command_line import assert_page_describes
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "guide" / "graphs.md").read_text(encoding="utf-8")
-PAGERANK = (ROOT / "docs" / "guide" / "pagerank.md").read_text(encoding="utf-8")
-COMMANDS = (ROOT / "docs" / "guide" / "graph-command-line.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "graphs" / "graphs.md").read_text(encoding="utf-8")
+PAGERANK = (ROOT / "docs" / "guide" / "graphs" / "pagerank.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs" / "guide" / "graphs" / "command-line.md").read_text(encoding="utf-8")
 
 
 def blocks(language):

@@ -12,7 +12,7 @@ import dmr
 
 pytest.importorskip("PIL")
 
-from scripts.make.tutorial import IMAGES, PAGE, blocks, run
+from scripts.make.tutorial import PAGE, PAGES, blocks, run
 
 TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -51,7 +51,7 @@ def test_the_page_prints_and_draws_what_it_shows(tmp_path: Path, monkeypatch: py
         assert masked(printed) == masked(block["text"] or ""), block["code"]
     shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT)
     assert drawn == [Path(name).name for name in shown], "a reader has no folder for pictures"
-    assert {path.name for path in IMAGES.iterdir()} == set(drawn)
+    assert {path.name for path in PAGES[PAGE].iterdir()} == set(drawn)
     for name in shown:
         kept = PAGE.parent / name
         assert kept.stat().st_size < 120_000

@@ -1,10 +1,8 @@
 """Makes parts of pieces, in tasks that read a piece and the borders of its neighbours, but never the whole.
 
-1. `find_border`, per piece: its vertices on the boundary of the piece, and the triangles that touch them.
+1. `find_border`, per piece: the triangles that touch vertices which other pieces may have.
 2. `match_borders`: the vertices that several pieces have, and which pieces are neighbours.
 3. `make_part`, per piece: the part, with the ghosts from the borders of its neighbours.
-
-Two pieces can only share vertices on the boundary of both, because they do not overlap.
 """
 
 from __future__ import annotations
@@ -18,8 +16,8 @@ from numpy.typing import NDArray
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.part import Part, file_name
-from dmr.distributed.output.pieces import restricted, united
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.output.pieces import restricted, touching, united
+from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.mesh.types import Mesh
 
 Int64 = NDArray[np.int64]
@@ -27,19 +25,17 @@ Summary = dict[str, Any]
 
 
 def find_border(inputs: Sequence[Folder], out: Folder, resources: Resources) -> Summary:
-    """Finds the border of a piece: `inputs` is the piece.
+    """Finds the triangles at the border of a piece: `inputs` is the piece, whose numbers ascend, with its `BORDER`.
 
-    The output is the piece of the triangles at the border, with these arrays: `shared`, (k,) the numbers of vertices
-    on the boundary, ascending; `triangle`, (b,) the index of each triangle in the piece.
+    The output is the piece of these triangles, with `BORDER`, and `triangle`: (b,) the index of each in the piece.
     """
-    piece = Piece.load(inputs[0])
+    piece, border = Piece.load(inputs[0]), inputs[0][BORDER]
     mesh = piece.mesh
     outer = np.zeros(len(mesh.vertices), bool)
-    outer[mesh.boundary.ravel()] = True
-    triangles = np.flatnonzero(outer[mesh.triangles].any(axis=1))
+    outer[np.searchsorted(piece.numbers, border)] = True
+    triangles = np.flatnonzero(touching(mesh.triangles, outer))
     restricted(piece, triangles).save(out)
-    out["shared"] = np.sort(piece.numbers[outer])
-    out["triangle"] = triangles
+    out[BORDER], out["triangle"] = border, triangles
     return {"triangles": len(mesh.triangles), "vertices": int(piece.numbers.max(initial=-1)) + 1}
 
 
@@ -48,7 +44,7 @@ def match_borders(inputs: Sequence[Folder], out: Folder, resources: Resources) -
 
     The output has two arrays of equal length, sorted by number, then by part: `numbers` and `parts`.
     """
-    shared = [folder["shared"] for folder in inputs]
+    shared = [folder[BORDER] for folder in inputs]
     numbers = np.concatenate(shared)
     parts = np.repeat(np.arange(len(shared), dtype=np.int32), [len(each) for each in shared])
     order = np.argsort(numbers, kind="stable")
@@ -98,16 +94,14 @@ def make_part(
     layers, ghost_numbers, ghost_owners = [], [], []
     for folder, owner, first in zip(inputs[3:], neighbours, firsts[1:], strict=True):
         around = Piece.load(folder)
-        touching = np.isin(around.numbers, border["shared"])
-        chosen = np.flatnonzero(touching[around.mesh.triangles].any(axis=1))
+        common = np.isin(around.numbers, border[BORDER])
+        chosen = np.flatnonzero(touching(around.mesh.triangles, common))
         layers.append(restricted(around, chosen))
         ghost_numbers.append(first + folder["triangle"][chosen])
         ghost_owners.append(np.full(len(chosen), owner, np.int32))
     whole = united([piece, *layers])
-    owners = _vertex_owners(
-        whole, len(piece.mesh.triangles), index, np.concatenate([np.empty(0, np.int32), *ghost_owners]), shared
-    )
-    others = np.flatnonzero(owners != index).astype(np.int32)
+    owners_of_ghosts = np.concatenate([np.empty(0, np.int32), *ghost_owners])
+    others, owners = _owned_by_others(whole, len(piece.mesh.triangles), index, owners_of_ghosts, shared)
     part = Part(
         index=index,
         mesh=_named(whole.mesh, names),
@@ -115,9 +109,9 @@ def make_part(
         own=len(piece.mesh.triangles),
         first=firsts[0],
         ghost_numbers=np.concatenate([np.empty(0, np.int64), *ghost_numbers]),
-        ghost_owners=np.concatenate([np.empty(0, np.int32), *ghost_owners]),
+        ghost_owners=owners_of_ghosts,
         border=others,
-        border_owners=owners[others],
+        border_owners=owners,
     )
     part.write(out.path / file_name(index))
     return {
@@ -130,23 +124,19 @@ def make_part(
     }
 
 
-def _vertex_owners(
+def _owned_by_others(
     whole: Piece, own: int, index: int, ghost_owners: NDArray[np.int32], shared: Folder
-) -> NDArray[np.int32]:
-    """(n,) the part that owns each vertex: the smallest one that has a triangle there."""
-    owners = np.full(len(whole.numbers), index, np.int32)
-    outside = np.ones(len(owners), bool)
-    outside[whole.mesh.triangles[:own].ravel()] = False
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The vertices that other parts own, ascending, and these parts: the smallest ones with a triangle there."""
     ghosts = whole.mesh.triangles[own:]
-    for k in range(3):
-        at = np.flatnonzero(outside[ghosts[:, k]])
-        owners[ghosts[at, k]] = ghost_owners[at]
+    vertices, first = np.unique(ghosts, return_index=True)  # ghosts are in the order of their owners
     numbers, parts = shared["numbers"], shared["parts"]
-    place = np.searchsorted(numbers, whole.numbers)  # the first entry of a number has the smallest part
-    there = np.flatnonzero(place < len(numbers))
-    there = there[numbers[place[there]] == whole.numbers[there]]
-    owners[there] = parts[place[there]]
-    return owners
+    place = np.minimum(np.searchsorted(numbers, whole.numbers[vertices]), max(len(numbers) - 1, 0))
+    owners = ghost_owners[first // 3]
+    there = np.flatnonzero(numbers[place] == whole.numbers[vertices])
+    owners[there] = parts[place[there]]  # the first entry of a number has the smallest part
+    others = owners != index
+    return vertices[others], owners[others]
 
 
 def _named(mesh: Mesh, names: Mapping[str, Any]) -> Mesh:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from dmr.distributed.output.methods import PARTITIONS
 from dmr.distributed.output.parts import Parts
 from dmr.distributed.output.pieces import restricted
 from dmr.distributed.output.scratch import scratch_store
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.errors import DmrError, ExistingFileError, OptionError, file_error
 from dmr.memory import open_device, record
 from dmr.mesh.arguments import check_kind, file_path
@@ -44,7 +45,7 @@ def partition(mesh: Mesh, out: str | os.PathLike[str], parts: int, *, method: st
         OptionError: the number of parts or the method is not possible.
         DmrError: pymetis is missing.
         FileError: the folder is not empty, or cannot be written.
-        InvalidMeshError: two triangles lie on the same side of an edge.
+        InvalidMeshError: with METIS, two triangles that lie on the same side of an edge.
     """
     check_kind(mesh, Mesh)
     method = chosen("method", method, PARTITIONS)
@@ -56,16 +57,24 @@ def partition(mesh: Mesh, out: str | os.PathLike[str], parts: int, *, method: st
     divided = (_by_metis if method == "metis" else _by_curve)(mesh, parts)
     folder = file_path(out, "out")
     make_empty(folder)
+    return write_divided(mesh, divided, folder)
+
+
+def write_divided(mesh: Mesh, divided: Sequence[Int64], folder: Path) -> Parts:
+    """Writes a mesh in parts of given triangles; the first one has the vertices without triangles.
+
+    Args:
+        mesh: a mesh; divided: the triangles of each part; folder: an empty folder.
+    """
     whole = Piece(mesh, np.arange(len(mesh.vertices)))
     with scratch_store(folder) as store:
-        loose = np.ones(len(mesh.vertices), bool)
-        loose[mesh.triangles.ravel()] = False
+        vertices = [np.unique(mesh.triangles[triangles]) for triangles in divided]
+        uses = np.bincount(np.concatenate(vertices), minlength=len(mesh.vertices))
+        vertices[0] = np.union1d(vertices[0], np.flatnonzero(uses == 0))  # those without triangles, too
         pieces = []
-        for triangles in divided:
-            vertices = np.union1d(mesh.triangles[triangles].ravel(), np.flatnonzero(loose))
-            loose[:] = False  # the first part has the vertices without triangles
-            arrays: dict[str, NDArray[np.generic]] = {}
-            restricted(whole, triangles, vertices=vertices).save(arrays)
+        for triangles, kept in zip(divided, vertices, strict=True):
+            arrays: dict[str, NDArray[np.generic]] = {BORDER: kept[uses[kept] > 1]}
+            restricted(whole, triangles, vertices=kept).save(arrays)
             pieces.append(store.put(arrays))
         write_manifest(folder, finish(InProcess(store), pieces, folder, mesh))
     return Parts(folder)

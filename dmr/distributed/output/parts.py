@@ -7,16 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.text import counted
 from dmr.distributed.jobs.job_folder import MANIFEST
 from dmr.distributed.output.finish import FORMAT, VERSION
+from dmr.distributed.output.gathering import gathered_arrays
 from dmr.distributed.output.part import Part
-from dmr.distributed.output.pieces import restricted, united
-from dmr.distributed.tiles.piece import Piece
 from dmr.errors import FileContentError, InvalidMeshError, MissingFileError, OptionError, file_error
 from dmr.mesh.arguments import file_path
 from dmr.mesh.names import Names, checked_names
@@ -106,18 +103,14 @@ class Parts:
         require_memory(
             BYTES_PER_TRIANGLE * counts["triangles"], f"a mesh of {counted(counts['triangles'], 'triangle')}"
         )
-        whole = united([_owned(part) for part in self])
-        if len(whole.numbers) != counts["vertices"] or len(whole.mesh.triangles) != counts["triangles"]:
+        try:
+            arrays: dict[str, Any] = gathered_arrays(self, counts)
+        except InvalidMeshError as error:
             raise InvalidMeshError(
-                f"the parts in {self.folder} have {counted(len(whole.numbers), 'vertex', 'vertices')} and "
-                f"{counted(len(whole.mesh.triangles), 'triangle')}, but {MANIFEST} tells of {counts['vertices']} and "
-                f"{counts['triangles']}: dmr validate finds what is wrong"
-            )
-        arrays = {name: getattr(whole.mesh, name) for name in whole.mesh.__dataclass_fields__}
-        return Mesh(
-            **arrays
-            | {"holes": self.manifest["holes"], "regions": self.manifest["regions"], "names": self.names}
-        )  # fmt: skip
+                f"the parts in {self.folder} do not belong together ({error}): dmr validate finds what is wrong"
+            ) from error
+        whole = {name: self.manifest[name] for name in ("holes", "regions")}
+        return Mesh(**arrays, **whole, names=self.names)
 
     def open_lazily(self) -> LazyMesh:
         """Returns the whole as dask arrays, with one chunk per part, which are read when they are computed.
@@ -128,14 +121,6 @@ class Parts:
         from dmr.distributed.output.lazy import open_lazily
 
         return open_lazily(self)
-
-
-def _owned(part: Part) -> Piece:
-    """The piece of the triangles that a part owns, and of the vertices that are no ghosts' alone."""
-    mesh, outside = part.mesh, np.zeros(len(part.numbers), bool)
-    outside[mesh.triangles[part.own :].ravel()] = True
-    outside[mesh.triangles[: part.own].ravel()] = False
-    return restricted(Piece(mesh, part.numbers), np.arange(part.own), vertices=np.flatnonzero(~outside))
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -68,6 +68,12 @@ def united(pieces: Sequence[Piece]) -> Piece:
     return Piece(Mesh.sound(**arrays), numbers)
 
 
+def touching(corners: Index, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(m,) which triangles have a marked vertex."""
+    found: NDArray[np.bool_] = marked[corners[:, 0]] | marked[corners[:, 1]] | marked[corners[:, 2]]
+    return found
+
+
 def _used(corners: Index, count: int) -> NDArray[np.int64]:
     """The vertices of triangles, ascending; `count` is the number of all vertices."""
     used = np.zeros(count, bool)
@@ -77,10 +83,7 @@ def _used(corners: Index, count: int) -> NDArray[np.int64]:
 
 def _are_edges(ends: Index, corners: Index, count: int) -> NDArray[np.bool_]:
     """(k,) which of (k, 2) pairs of vertices are edges of triangles; `count` is the number of vertices."""
-    marked = np.zeros(count, bool)
-    marked[ends] = True
-    edges = _edges(corners)
-    keys = np.sort(edge_keys(edges[marked[edges].all(axis=1)]))
+    keys = np.sort(edge_keys(edges_between(corners, ends, count)[1]))
     if not len(keys):
         return np.zeros(len(ends), bool)
     wanted = edge_keys(ends)
@@ -95,10 +98,18 @@ def edge_keys(ends: Index) -> NDArray[np.int64]:
     return keys
 
 
-def _edges(corners: Index) -> Index:
-    """(3 m, 2) the edges of triangles; edge k of a triangle is opposite its corner k."""
-    edges: Index = corners[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)
-    return edges
+def edges_between(corners: Index, vertices: Index, count: int) -> tuple[NDArray[np.int64], Index]:
+    """Finds the edges of triangles that join two of some vertices; `count` is the number of all vertices.
+
+    Returns:
+        (e,) the number 3 t + k of each, which is opposite corner k of triangle t, and (e, 2) its ends.
+    """
+    marked = np.zeros(count, bool)
+    marked[vertices] = True
+    at = [marked[corners[:, k]] for k in range(3)]
+    triangle, k = np.nonzero(np.stack([at[1] & at[2], at[2] & at[0], at[0] & at[1]], axis=1))
+    ends: Index = np.stack([corners[triangle, (k + 1) % 3], corners[triangle, (k + 2) % 3]], axis=1)
+    return 3 * triangle + k, ends
 
 
 def _rows(array: Index | None, rows: Index) -> Index | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.output.part import Part
-from dmr.distributed.output.pieces import edge_keys
+from dmr.distributed.output.pieces import edge_keys, edges_between
 from dmr.io.meshio_files.formats import FORMATS
 from dmr.io.meshio_files.writing import Content, to_meshio
 
@@ -43,24 +43,25 @@ def edge_markers(part: Part) -> NDArray[np.int32]:
     """(m, 3) for each triangle that a part owns, the markers of its edges: -1 where an edge is no segment."""
     mesh = part.mesh
     assert mesh.segment_markers is not None
-    sides = mesh.triangles[: part.own, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2)
-    keys, wanted = edge_keys(mesh.segments), edge_keys(sides)
-    markers = np.full(len(wanted), -1, np.int32)
+    edges, ends = edges_between(mesh.triangles[: part.own], mesh.segments, len(mesh.vertices))
+    keys, wanted = edge_keys(mesh.segments), edge_keys(ends)
+    markers = np.full(3 * part.own, -1, np.int32)
     if len(keys):
         order = np.argsort(keys, kind="stable")
         place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
         there = keys[place] == wanted
-        markers[there] = mesh.segment_markers[place[there]]
+        markers[edges[there]] = mesh.segment_markers[place[there]]
     return markers.reshape(-1, 3)
 
 
 def _segment_owners(part: Part) -> NDArray[np.int32]:
     """(s,) the part that owns each segment: the smallest with a triangle beside it."""
     mesh = part.mesh
-    keys = edge_keys(mesh.triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2))
-    order = np.lexsort((np.repeat(part.owners, 3), keys))
+    edges, ends = edges_between(mesh.triangles, mesh.segments, len(mesh.vertices))
+    keys, beside = edge_keys(ends), part.owners[edges // 3]
+    order = np.lexsort((beside, keys))
     first = np.searchsorted(keys, edge_keys(mesh.segments), sorter=order)
-    owners: NDArray[np.int32] = part.owners[order[first] // 3]
+    owners: NDArray[np.int32] = beside[order[first]]
     return owners
 
 

@@ -21,6 +21,7 @@ MESH_ARRAYS = (
     "triangle_attributes", "area_bounds",
 )  # fmt: skip
 NUMBERS = "numbers"
+BORDER = "border"  # in a folder with a piece: the ascending numbers of the vertices that other pieces may have
 REQUIRED = ("vertices", "triangles")
 
 

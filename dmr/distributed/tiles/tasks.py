@@ -23,7 +23,7 @@ from dmr.distributed.tiles.bands import Reach, divided, reach
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import open_device
@@ -98,6 +98,7 @@ def begin(
             threads=resources.threads,
         )  # fmt: skip
         Piece(result.mesh, np.arange(len(result.mesh.vertices))).save(out)
+        out[BORDER] = np.empty(0, np.int64)
         return {
             "tiles": 0, "vertices": len(result.mesh.vertices), "complete": result.complete,
             "unrefined": result.unrefined, "triangles": len(result.mesh.triangles), "warnings": result.warnings,
@@ -174,9 +175,10 @@ def join(
 
 
 def publish(inputs: Sequence[Folder], out: Folder, resources: Resources, *, place: int, first: int) -> dict[str, Any]:
-    """Makes a piece of the result from a patch. `inputs` are the whole, and the folder of the patch."""
+    """Makes a piece of the result with its border. `inputs` are the whole, and the folder of the patch."""
     patch = Patch.load(Part(inputs[1], place)).numbered(first)
     patch.published(Whole.load(inputs[0]).named).save(out)
+    out[BORDER] = inputs[1]["reach_border"]
     found = np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:]
     return {
         "triangles": len(patch.mesh.triangles),

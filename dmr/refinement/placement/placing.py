@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dmr.memory import Device
 from dmr.mesh.location.background import DeviceBackground
-from dmr.mesh.provenance import record_triangulation
+from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import Division, divide, lengths
 from dmr.refinement.placement.front import Front, Outline
@@ -31,8 +31,9 @@ from dmr.refinement.state.records import POINT
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.meshing import fastest_plane, links_of_kept
-from dmr.triangulation.native import Plane, triangulate_plane
+from dmr.triangulation.meshing import fastest_plane
+from dmr.triangulation.native import triangulate_plane
+from dmr.triangulation.plane import Plane
 
 FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.2  # they grow by this much per unit of distance from it, unless the user says otherwise
@@ -202,12 +203,11 @@ def _mesh(
     mesh: Mesh, segments: Segments, division: Division, vertices: Float, plane: Plane, origin: Int, device: Device
 ) -> Mesh:
     """Makes the mesh of the domain from the triangulation of the plane; `origin` has the segment of each edge."""
-    in_domain = np.zeros(int(plane.labels.max()) + 1, bool)
+    in_domain = np.zeros(plane.parts, bool)
     in_domain[plane.left] = True
     in_domain[plane.right[segments.right[origin]]] = True
-    kept = in_domain[plane.labels]
-    links = links_of_kept(plane.neighbours, plane.left_side, kept)
-    triangles = plane.triangles[kept]
+    tables, sides = plane.tables.within(in_domain, plane.left_side)
+    triangles = tables.corners
     used = np.zeros(len(vertices), bool)
     used[triangles.ravel()] = True
     fixed = len(mesh.vertices) + len(division.segment)
@@ -229,7 +229,7 @@ def _mesh(
         **_triangle_data(mesh, vertices, triangles, device),
         vertex_attributes=_vertex_attributes(mesh, segments, division, len(vertices)),
     )
-    return record_triangulation(made, links)
+    return record_triangulation(made, Links(tables.neighbours, sides))
 
 
 def _vertex_markers(mesh: Mesh, segments: Segments, division: Division, count: int) -> Int | None:

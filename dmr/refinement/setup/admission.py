@@ -16,14 +16,13 @@ from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan, total
-from dmr.mesh.coordinates import SMALLEST_EXTENT, check_coordinates
 from dmr.mesh.naming import number
 from dmr.mesh.provenance import Links, links_of
 from dmr.mesh.types import Int, Mesh, check_indices
 from dmr.refinement.setup.boundary import check_boundary, outline_of
 from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_capacity
 from dmr.refinement.state.records import POINT, SUBSEGMENT, TRIANGLE
-from dmr.triangulation.rounds.curve import Box, order_along_curve, survey
+from dmr.triangulation.rounds.curve import Box, order_along_curve, surveyed
 
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
@@ -56,7 +55,7 @@ def admit(
         count = len(mesh.triangles)
         require_memory(BYTES_PER_TRIANGLE * count, f"a refinement of {counted(count, 'triangle')}")
     given_points = device.as_input(mesh.vertices.reshape(-1).view(POINT))
-    box = _survey(mesh, given_points)
+    box = surveyed(mesh.vertices, given_points)
     if len(mesh.triangles) == 0:
         raise InvalidMeshError("the mesh has no triangles")
     notes: list[str] = []
@@ -156,14 +155,6 @@ def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: in
             raise InvalidMeshError(f"has the same vertex twice ({corner_numbers})", "triangle", index)
         raise InvalidMeshError(f"has no area: its corners {corner_numbers} lie on one line", "triangle", index)
     return int(reversed_count.download()[0])
-
-
-def _survey(mesh: Mesh, points: DeviceArray) -> Box:
-    """Checks the coordinates of the vertices and returns their bounding box."""
-    (low, high), usable = survey(points)
-    if not usable or (points.size and max(map(abs, (*low, *high))) < SMALLEST_EXTENT):
-        check_coordinates(mesh.vertices)  # names the coordinate and what is wrong
-    return low, high
 
 
 def _order_vertices(

@@ -5,13 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from dmr.memory import DeviceArray, constant, record, sort_pairs
-from dmr.mesh.coordinates import LARGEST, SMALLEST
+from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
+from dmr.mesh.types import Float
 
 Box = tuple[tuple[float, float], tuple[float, float]]  # the least x and y, the largest x and y
 
 TILE = constant("TILE", "mesh/ordering.cu")  # points per team
 CURVE_CELLS = 2.0 ** constant("CURVE_LEVELS")  # along a side of the grid that the curve fills
 BOX = record("Box")
+
+
+def surveyed(vertices: Float, points: DeviceArray) -> Box:
+    """Checks coordinates by kernels, and returns their bounding box.
+
+    Args:
+        vertices: (n, 2) on the host, where the offender is searched if there is one; points: the same on a device.
+
+    Raises:
+        InvalidMeshError: as `check_coordinates`.
+    """
+    (low, high), usable = survey(points)
+    if not usable or (points.size and max(map(abs, (*low, *high))) < SMALLEST_EXTENT):
+        check_coordinates(vertices)
+    return low, high
 
 
 def survey(points: DeviceArray) -> tuple[Box, bool]:

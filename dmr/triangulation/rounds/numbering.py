@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import DeviceArray, scan, sort_pairs
+from dmr.memory import DeviceArray, flagged_indices, scan, sort_pairs
+from dmr.mesh.types import Int
 from dmr.triangulation.rounds.insertion import SUBSEGMENT, Plane
 
 
@@ -38,6 +39,17 @@ def export_triangles(plane: Plane, numbering: Numbering) -> tuple[DeviceArray, D
     corners, neighbours = device.empty(3 * count, np.int32), device.empty(3 * count, np.int32)
     device.launch("export_triangles", count, plane.view, numbering.listed, numbering.number, corners, neighbours)
     return corners, neighbours
+
+
+def hull_vertices(plane: Plane, numbering: Numbering) -> Int:
+    """Returns the vertices of the convex hull, by the points' numbers, unordered."""
+    device = plane.device
+    flags = device.empty(plane.slots, np.int32)
+    device.launch("flag_ghosts", plane.slots, numbering.number, flags)
+    ghosts, count = flagged_indices(flags)
+    hull = device.empty(count, np.int32)
+    device.launch("export_hull", count, plane.view, ghosts, hull)
+    return hull.download()
 
 
 def export_pieces(plane: Plane, numbering: Numbering) -> DeviceArray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dmr.memory import Device, DeviceArray, argsort, flagged_indices, record, scan, sort_pairs
-from dmr.triangulation.rounds.curve import CURVE_CELLS, order_along_curve, survey
+from dmr.triangulation.rounds.curve import CURVE_CELLS, Box, order_along_curve
 
 POINT = record("Point")
 FIRST_SAMPLE = 64  # points
@@ -38,16 +38,15 @@ class Order:
     vertices: DeviceArray
 
 
-def insertion_order(given: DeviceArray, growth: float) -> Order:
+def insertion_order(given: DeviceArray, box: Box, growth: float) -> Order:
     """Finds equal points, and draws the order of insertion.
 
     Args:
-        given: the points; they are not changed.
+        given: the points, in the range of the predicates; they are not changed. box: their bounding box.
         growth: the size of a sample, over that of all before it.
     """
     device = given.device
     count = given.size
-    box, _ = survey(given)
     keys, numbers = order_along_curve(given, box)
     points, places = _reordered(given, numbers)
     first, crowded = device.empty(count, np.int32), device.zeros(1, np.int32)

@@ -6,13 +6,16 @@ import numpy as np
 
 from dmr.memory import Device
 from dmr.mesh.types import Int, Pslg
-from dmr.triangulation import native
-from dmr.triangulation.native import BEYOND_HULL, DEGENERATE, VERTEX_ON_SEGMENT
-from dmr.triangulation.rounds.insertion import GROWTH, Insertion, Plane, empty_plane
-from dmr.triangulation.rounds.numbering import export_pieces, export_triangles, number_triangles
+from dmr.triangulation.native import DEGENERATE, VERTEX_ON_SEGMENT
+from dmr.triangulation.plane import BEYOND_HULL, Plane
+from dmr.triangulation.rounds import insertion
+from dmr.triangulation.rounds.curve import surveyed
+from dmr.triangulation.rounds.insertion import GROWTH, Insertion, empty_plane
+from dmr.triangulation.rounds.numbering import export_pieces, export_triangles, hull_vertices, number_triangles
 from dmr.triangulation.rounds.order import POINT, insertion_order
-from dmr.triangulation.rounds.parts import containing, part_labels
+from dmr.triangulation.rounds.parts import containing, labels_at, part_labels
 from dmr.triangulation.rounds.segments import Pieces, insert_segments
+from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 MODULES = (
     "mesh/flips",
@@ -30,53 +33,50 @@ MODULES = (
 )
 
 
-def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False) -> native.Plane | None:
-    """Triangulates the convex hull of a graph whose coordinates are within range, and inserts its segments.
+def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False) -> Plane | None:
+    """Triangulates the convex hull of a graph, and inserts its segments.
 
     Returns:
-        What the serial code returns (`triangulate_plane`), the same bits but for the labels of parts, which are 0
-        outside, otherwise 1 + the lowest triangle of the part. None if segments overlap or cross.
+        What the serial code returns (`triangulate_plane`), the same bits; its triangles are on the device. None if
+        segments overlap or cross.
 
     Raises:
-        InvalidMeshError: all points lie on one line.
+        InvalidMeshError: coordinates are out of range, or all points lie on one line.
         OutOfMemoryError: the device has too little memory.
     """
     device.prepare(*MODULES)
     with device.lock, device.current:
-        order = insertion_order(device.array(np.ascontiguousarray(pslg.vertices), POINT), GROWTH)
+        points = device.as_input(pslg.vertices.reshape(-1).view(POINT))
+        order = insertion_order(points, surveyed(pslg.vertices, points), GROWTH)
         made = empty_plane(order)
         Insertion(made).run()
-        ends = np.ascontiguousarray(pslg.segments, np.int32)
-        pieces = insert_segments(made, device.array(ends.reshape(-1)))
+        pieces = insert_segments(made, device.as_input(pslg.segments.reshape(-1)))
         return None if pieces is None else _exported(pslg, made, pieces, convex_hull=convex_hull)
 
 
-def _exported(pslg: Pslg, plane: Plane, pieces: Pieces, *, convex_hull: bool) -> native.Plane:
+def _exported(pslg: Pslg, plane: insertion.Plane, pieces: Pieces, *, convex_hull: bool) -> Plane:
+    device, order = plane.device, plane.order
     numbering = number_triangles(plane)
-    corners, neighbours = (table.detach().reshape(-1, 3) for table in export_triangles(plane, numbering))
-    labels = part_labels(plane, numbering, hull_is_closed=convex_hull).detach()
-    table = export_pieces(plane, numbering).detach()
-    numbers, first = plane.order.numbers.download(), plane.order.first.download()
-    same_as = np.empty_like(numbers)
-    same_as[numbers] = numbers[first]
-    on_hull, opposite = np.nonzero(neighbours < 0)
-
-    def labels_of(triangles: Int) -> Int:
-        """Returns the labels of triangles; negative numbers stand for themselves."""
-        return np.where(triangles < 0, triangles, labels[np.maximum(triangles, 0)])
+    corners, neighbours = export_triangles(plane, numbering)
+    labels, parts = part_labels(plane, numbering, hull_is_closed=convex_hull)
+    table = export_pieces(plane, numbering).download()
 
     def beside(sides: Int) -> Int:
-        return labels_of(np.where(sides < 0, BEYOND_HULL, sides >> 2))
+        return labels_at(labels, device.array(np.where(sides < 0, BEYOND_HULL, sides >> 2).astype(np.int32)))
 
     hole_labels, region_labels = (
-        labels_of(containing(plane, numbering, places)) for places in (pslg.holes, pslg.regions[:, :2])
+        labels_at(labels, containing(plane, numbering, places)) for places in (pslg.holes, pslg.regions[:, :2])
     )
-    return native.Plane(
-        triangles=corners,
-        neighbours=neighbours,
-        labels=labels,
+    same_as = None
+    if order.vertices.size < order.points.size:
+        numbers, first = order.numbers.download(), order.first.download()
+        same_as = np.empty_like(numbers)
+        same_as[numbers] = numbers[first]
+    return Plane(
+        tables=DeviceTriangles(corners, neighbours, labels),
+        parts=parts,
         edges=np.stack([table["from"], table["to"]], axis=1),
-        edge_segments=pieces.segments.detach(),
+        edge_segments=pieces.segments.download(),
         left=beside(table["left"]),
         right=beside(table["right"]),
         left_side=table["left"],
@@ -84,18 +84,22 @@ def _exported(pslg: Pslg, plane: Plane, pieces: Pieces, *, convex_hull: bool) ->
         new_vertices=np.empty((0, 2)),
         conflicts=_conflicts(pslg, same_as, table["to"], pieces.counts.download()),
         same_as=same_as,
-        hull=corners[on_hull, (opposite + 1) % 3],
+        hull=hull_vertices(plane, numbering),
         hole_labels=hole_labels,
         region_labels=region_labels,
     )
 
 
-def _conflicts(pslg: Pslg, same_as: Int, piece_ends: Int, counts: Int) -> Int:
-    """Lists the segments with vertices on them, and those without length; columns as in `native.Plane`."""
+def _conflicts(pslg: Pslg, same_as: Int | None, piece_ends: Int, counts: Int) -> Int:
+    """Lists the segments with vertices on them, and those without length; columns as in `Plane`."""
     nothing = np.flatnonzero(counts == 0)
+    ends = pslg.segments[nothing, 0]
     divided = np.flatnonzero(counts > 1)
     first_met = piece_ends[(np.cumsum(counts) - counts)[divided]]
-    rows = [(DEGENERATE, nothing, same_as[pslg.segments[nothing, 0]]), (VERTEX_ON_SEGMENT, divided, first_met)]
+    rows = [
+        (DEGENERATE, nothing, ends if same_as is None else same_as[ends]),
+        (VERTEX_ON_SEGMENT, divided, first_met),
+    ]
     return np.concatenate(
         [np.stack([np.full_like(met, kind), found, np.full_like(met, -1), met], axis=1) for kind, found, met in rows]
     ).astype(np.int32)

@@ -13,7 +13,7 @@ from static_graph.networkx_backend.info import FUNCTIONS
 from tests.graph.networkx_backend.processes import environment
 from tests.support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "guide" / "networkx.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "graphs" / "networkx.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

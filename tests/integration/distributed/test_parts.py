@@ -97,11 +97,7 @@ def test_partition(count, method, tmp_path):
 @given(data=st.data())
 def test_any_owners(data, tmp_path_factory):
     """Parts of scattered triangles, which meet in vertices and have several components."""
-    from dmr.distributed.jobs.in_process import InProcess
-    from dmr.distributed.output.finish import finish, write_manifest
-    from dmr.distributed.output.pieces import restricted
-    from dmr.distributed.output.scratch import scratch_store
-    from dmr.distributed.tiles.piece import Piece
+    from dmr.distributed.output.partition import write_divided
 
     size = data.draw(st.integers(3, 12))
     mesh = dmr.delaunay(np.random.default_rng(size).random((size, 2))).mesh
@@ -109,14 +105,7 @@ def test_any_owners(data, tmp_path_factory):
         data.draw(st.lists(st.integers(0, 3), min_size=len(mesh.triangles), max_size=len(mesh.triangles)))
     )
     out = tmp_path_factory.mktemp("parts")
-    whole = Piece(mesh, np.arange(size))
-    with scratch_store(out) as store:
-        pieces = []
-        for index in np.unique(owners):
-            arrays: dict[str, np.ndarray] = {}
-            restricted(whole, np.flatnonzero(owners == index)).save(arrays)
-            pieces.append(store.put(arrays))
-        write_manifest(out, finish(InProcess(store), pieces, out, mesh))
+    write_divided(mesh, [np.flatnonzero(owners == index) for index in np.unique(owners)], out)
     assert_parts_of(Parts(out), mesh)
 
 

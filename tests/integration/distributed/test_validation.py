@@ -15,11 +15,7 @@ from hypothesis import strategies as st
 import dmr
 from dmr import Mesh, Pslg
 from dmr.distributed import Parts, partition, validate
-from dmr.distributed.jobs.in_process import InProcess
-from dmr.distributed.output.finish import finish, write_manifest
-from dmr.distributed.output.pieces import restricted
-from dmr.distributed.output.scratch import scratch_store
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.output.partition import write_divided
 from dmr.errors import FileError, OptionError
 from tests.support.meshes import plate, plate_outline
 
@@ -27,20 +23,8 @@ ONLY_PARTS = {"parts", "shared vertices", "shared edges", "ghosts"}
 
 
 def written(mesh: Mesh, owners: np.ndarray, out: Path) -> Parts:
-    """Writes a mesh, right or wrong, in parts of given triangles; the first one has the vertices without triangles."""
-    whole = Piece(mesh, np.arange(len(mesh.vertices)))
-    loose = np.setdiff1d(np.arange(len(mesh.vertices)), mesh.triangles)
-    with scratch_store(out) as store:
-        pieces = []
-        for index in np.unique(owners):
-            triangles = np.flatnonzero(owners == index)
-            vertices = np.union1d(mesh.triangles[triangles], loose)
-            arrays: dict[str, np.ndarray] = {}
-            restricted(whole, triangles, vertices=vertices).save(arrays)
-            pieces.append(store.put(arrays))
-            loose = np.empty(0, np.int64)
-        write_manifest(out, finish(InProcess(store), pieces, out, mesh))
-    return Parts(out)
+    """Writes a mesh, right or wrong, in parts of given triangles."""
+    return write_divided(mesh, [np.flatnonzero(owners == index) for index in np.unique(owners)], out)
 
 
 def bands(mesh: Mesh, count: int) -> np.ndarray:

@@ -1,0 +1,119 @@
+"""The triangulated plane around a planar straight-line graph, and the tables of its triangles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.mesh.types import Float, Int
+
+OUTSIDE = 0  # the label of the unbounded part of the plane, up to the convex hull
+ON_SEGMENT, BEYOND_HULL = -1, -2  # labels of places that are in no part
+
+
+class Triangles(Protocol):
+    """Triangles in their canonical order, on the host or on a device."""
+
+    @property
+    def count(self) -> int:
+        """The number of triangles, t."""
+
+    @property
+    def corners(self) -> Int:
+        """(t, 3) int32, counter-clockwise; duplicate points are represented by the first."""
+
+    @property
+    def neighbours(self) -> Int:
+        """(t, 3) int32: the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull."""
+
+    @property
+    def labels(self) -> Int:
+        """(t,) int32: the part that contains each; `OUTSIDE` if no segment separates it from infinity."""
+
+    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[Triangles, Int]:
+        """Returns the triangles of some parts, and half-edges of them, numbered anew.
+
+        Args:
+            kept: by label, whether the part is kept.
+            sides: half-edges of triangles that are kept, as triangle << 2 | edge.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class HostTriangles:
+    """Implements `Triangles` in main memory."""
+
+    corners: Int
+    neighbours: Int
+    labels: Int
+
+    @property
+    def count(self) -> int:
+        """The number of triangles."""
+        return len(self.corners)
+
+    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[HostTriangles, Int]:
+        """Implements `Triangles.within`."""
+        inside = kept[self.labels]
+        if inside.all():
+            return self, sides
+        neighbours, sides = renumbered(self.neighbours, sides, inside)
+        return HostTriangles(self.corners[inside], neighbours, self.labels[inside]), sides
+
+
+def renumbered(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> tuple[Int, Int]:
+    """Returns the neighbours of the triangles that are kept, and half-edges of these, numbered anew."""
+    number = np.full(len(kept) + 1, -1, np.int32)  # the last entry is that of neighbour -1
+    number[:-1][kept] = np.arange(np.count_nonzero(kept), dtype=np.int32)
+    return number[neighbours[kept]], number[sides >> 2] << 2 | sides & 3
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plane:
+    """The plane around a PSLG, triangulated within the convex hull and divided into parts by the segments.
+
+    Attributes:
+        tables: its triangles; parts: their labels are below this number.
+        edges: (e, 2) int32 the edges that are pieces of segments, sorted by segment and along each of them, and
+            directed like them; `edge_segments`: (e,) the segment of each.
+        left, right: (e,) int32 the parts on their two sides; `BEYOND_HULL` on the outer side of the hull.
+        left_side, right_side: (e,) int32 the half-edges there, as triangle << 2 | edge; -1 beyond the hull.
+        new_vertices: (c, 2) float64, where segments cross; numbered after the PSLG's.
+        conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of serial/segments.hpp).
+        same_as: (n,) int32 the first vertex with the same coordinates; None if no two have the same.
+        hull: (h,) int32 the vertices of the convex hull, unordered.
+        hole_labels, region_labels: the parts that contain these points, `ON_SEGMENT` or `BEYOND_HULL`.
+    """
+
+    tables: Triangles
+    parts: int
+    edges: Int
+    edge_segments: Int
+    left: Int
+    right: Int
+    left_side: Int
+    right_side: Int
+    new_vertices: Float
+    conflicts: Int
+    same_as: Int | None
+    hull: Int
+    hole_labels: Int
+    region_labels: Int
+
+    @property
+    def triangles(self) -> Int:
+        """(t, 3) int32: the corners of the triangles."""
+        return self.tables.corners
+
+    @property
+    def neighbours(self) -> Int:
+        """(t, 3) int32: the triangles across their edges."""
+        return self.tables.neighbours
+
+    @property
+    def labels(self) -> Int:
+        """(t,) int32: the labels of their parts."""
+        return self.tables.labels

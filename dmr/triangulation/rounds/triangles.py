@@ -1,0 +1,64 @@
+"""The triangles of a plane in arrays on a device, as others take them (cuda_src/triangulate/parts.cu)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.common.cached import cached_property
+from dmr.memory import DeviceArray, flagged_indices, scan
+from dmr.mesh.types import Int
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceTriangles:
+    """Implements `Triangles` on a device: tables are downloaded when they are first accessed.
+
+    Attributes:
+        corner_table, neighbour_table: (3 t,) int32; label_table: (t,) int32.
+    """
+
+    corner_table: DeviceArray
+    neighbour_table: DeviceArray
+    label_table: DeviceArray
+
+    @property
+    def count(self) -> int:
+        """The number of triangles."""
+        return self.label_table.size
+
+    @cached_property
+    def corners(self) -> Int:
+        """(t, 3) int32, downloaded."""
+        return self.corner_table.content().reshape(-1, 3)
+
+    @cached_property
+    def neighbours(self) -> Int:
+        """(t, 3) int32, downloaded."""
+        return self.neighbour_table.content().reshape(-1, 3)
+
+    @cached_property
+    def labels(self) -> Int:
+        """(t,) int32, downloaded."""
+        return self.label_table.content()
+
+    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[DeviceTriangles, Int]:
+        """Implements `Triangles.within`."""
+        device, count = self.corner_table.device, self.count
+        with device.lock, device.current:
+            flags = device.empty(count, np.int32)
+            device.launch("flag_kept", count, self.label_table, device.array(kept.view(np.uint8)), flags)
+            listed, left = flagged_indices(flags)
+            if left == count:
+                return self, sides
+            before = scan(flags)
+            made = DeviceTriangles(*(device.empty(width * left, np.int32) for width in (3, 3, 1)))
+            device.launch(
+                "keep_triangles", left, listed, flags, before, self.corner_table, self.neighbour_table,
+                self.label_table, made.corner_table, made.neighbour_table, made.label_table,
+            )  # fmt: skip
+            given = device.array(sides)
+            device.launch("renumber_sides", given.size, before, given)
+            return made, given.download()
