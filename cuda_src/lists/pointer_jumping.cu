@@ -11,7 +11,6 @@
 #include "lists/lists.cuh"
 
 constexpr int JUMPS = 3;             // per launch
-constexpr Index TEAM_WORDS = 4096;   // that rank_by_team holds in shared memory
 constexpr uint32 DONE = 0x80000000u; // for on-demand: the successor is the last element
 constexpr int SHORT_BITS = 16;       // half of a short word, for lists of fewer than 2^16 elements
 constexpr uint32 SHORT_MASK = (1u << SHORT_BITS) - 1;
@@ -153,40 +152,6 @@ KERNEL(rank_words, const int32 *numbers, const int32 *spans, uint64 *words) {
         const int32 list = numbers[low_of(words[i])];
         if (list >= 0) // otherwise on a cycle, or unused
             words[i] = word_of(uint32(spans[list]) - high_of(words[i]), uint32(list));
-    }
-}
-
-// Ranks lists of `count` words (weight, successor), at most TEAM_WORDS, by one team, with jumps in shared memory; words
-// become (rank, list). lengths[list] = its total weight, or -1 if it has no end.
-TEAM_KERNEL(rank_by_team, uint64 *words, int64 count, const int32 *heads, int64 lists, int32 *lengths) {
-    TEAM_SHARED(uint64, linked, TEAM_WORDS);
-    TEAM_SHARED(int32, numbers, TEAM_WORDS); // of the lists, at their last elements; elsewhere -1
-    for (const Team team : launch.teams()) {
-        for (const Index i : team.share(Piece{0, count})) {
-            linked[i] = low_of(words[i]) >= count ? word_of(0, uint32(i)) : words[i];
-            numbers[i] = -1;
-        }
-        team.barrier();
-        for (Index reach = 1; reach < count; reach *= 2) { // distances grow at least twofold
-            for (const Index i : team.share(Piece{0, count}))
-                racing_store(linked + i, jumped<Long>(racing_load(linked + i), linked));
-            team.barrier();
-        }
-        for (const Index list : team.share(Piece{0, lists})) {
-            const uint64 head = linked[heads[list]];
-            const uint64 last = words[low_of(head)];
-            const bool ends = low_of(last) >= count; // otherwise on a cycle
-            lengths[list] = ends ? int32(high_of(head) + high_of(last)) : -1;
-            if (ends)
-                numbers[low_of(head)] = int32(list);
-        }
-        team.barrier();
-        for (const Index i : team.share(Piece{0, count})) {
-            const int32 list = numbers[low_of(linked[i])];
-            if (list >= 0)
-                words[i] = word_of(high_of(linked[heads[list]]) - high_of(linked[i]), uint32(list));
-        }
-        team.barrier();
     }
 }
 

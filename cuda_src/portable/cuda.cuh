@@ -34,10 +34,6 @@ namespace gpu {
 // Waits for the other members of the team. `line` is the line of the source, which the emulator compares.
 INLINE void wait_for_team(int) { __syncthreads(); }
 
-// Orders the writes before it and the reads after it, for threads that meet at an atomic. (__threadfence() also orders
-// all fences of all threads, which takes longer.)
-INLINE void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
 } // namespace gpu
 
 // Plain stores and loads of a word that other threads may write at the same time, if any of the values will do.

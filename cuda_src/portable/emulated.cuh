@@ -67,6 +67,7 @@ template <class T> T __shfl_xor_sync(unsigned lanes, T value, int mask, int widt
 inline unsigned __match_any_sync(unsigned lanes, int value) {
     return unsigned(emulated::exchange(lanes, std::uint64_t(unsigned(value)), emulated::ALIKE, 0, 32));
 }
+inline void __threadfence() {}
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 inline int __ffsll(long long bits) { return __builtin_ffsll(bits); }
 inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
@@ -116,7 +117,6 @@ constexpr int LEAST_PIECE = 8;
 namespace gpu {
 
 INLINE void wait_for_team(int line) { emulated::wait_for_block(line); }
-INLINE void fence() {}
 
 } // namespace gpu
 

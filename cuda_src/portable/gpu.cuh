@@ -349,9 +349,9 @@ struct Grid {
         Team::barrier();
         if (Team::leads()) {
             this_turn = racing_load(turn);
-            gpu::fence(); // releases this team's writes before it arrives
+            __threadfence(); // releases this team's writes before it arrives
             *flag = atomicAdd(arrived, 1) == int(gridDim.x) - 1;
-            gpu::fence(); // acquires the other teams' writes
+            __threadfence(); // acquires the other teams' writes
         }
         Team::barrier();
         if (*flag) {
@@ -359,13 +359,13 @@ struct Grid {
             Team::barrier();
             if (Team::leads()) {
                 *arrived = 0;
-                gpu::fence();
+                __threadfence();
                 racing_store(turn, this_turn + 1);
             }
         } else if (Team::leads()) {
             while (racing_load(turn) == this_turn) // ends, because all teams are resident
                 ;
-            gpu::fence();
+            __threadfence();
         }
         Team::barrier();
     }

@@ -9,7 +9,7 @@ import numpy as np
 
 from dmr.common.arguments import chosen, shortened, whole_option
 from dmr.common.text import option
-from dmr.memory import Device, DeviceArray, Packed, constant, open_device, pack
+from dmr.memory import Device, DeviceArray, Packed, open_device, pack
 from static_graph.errors import OptionError
 from static_graph.lists.methods.jumping import jump_words, rank_words
 from static_graph.lists.methods.ranked import Ranked
@@ -19,8 +19,7 @@ from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 # list in its caches about as fast as it could cut the list; a GPU does not.
 GPU_SUBLIST, CPU_SUBLIST = 32, 64
 GPU_DEEPER = 4  # the same on deeper levels of a GPU: such a level takes as long as its longest sublist
-TEAM_WORDS = constant("TEAM_WORDS")  # that one team ranks in shared memory
-GPU_FINISH, CPU_FINISH = 3 * TEAM_WORDS // 4, 2**15
+GPU_FINISH, CPU_FINISH = 32, 2**15
 GPU_LANES = (
     4096  # most threads per multiprocessor; each walks sublists in sequence, and short walks make room for others
 )
@@ -35,14 +34,13 @@ class Plan:
     Attributes:
         splitters: a rule for their number (`RULES`), their number on the first level, or None.
         spacing: "random": at a position in each block of elements drawn by a hash; "equal": at equal intervals.
-        finish: what ranks the last list: "one" thread per list, the "cpu" likewise, "wyllie", or one "team"; None: a
-            team of a GPU, if the list fits, otherwise one thread.
+        finish: what ranks the last list: "one" thread per list, the "cpu" likewise, or "wyllie".
         finish_size: the recursion continues while more elements than this can be splitters.
     """
 
     splitters: str | int | None
     spacing: str
-    finish: str | None
+    finish: str
     finish_size: int
 
     def blocks(self, size: int, first: int, device: Device) -> int:
@@ -72,7 +70,7 @@ def run(
     *,
     splitters: str | int | None = None,
     spacing: str = "random",
-    finish: str | None = None,
+    finish: str = "one",
     finish_size: int | None = None,
 ) -> Ranked:
     """Ranks lists; see `Ranked`.
@@ -82,8 +80,7 @@ def run(
         splitters: "n / log n", "n / (2 log^2 n)", or the number on the first level; deeper levels follow the rule, or
             keep the proportion.
         spacing: "random" or "equal" (intervals).
-        finish: what ranks the last level: "one", "cpu", "wyllie" or "team"; by default "team" on a GPU, if the level
-            fits, otherwise "one".
+        finish: what ranks the last level: "one", "cpu" or "wyllie".
         finish_size: most elements of the last level that could be splitters; 1: one element, and the heads.
 
     Raises:
@@ -153,22 +150,9 @@ def _rank_words(
     return lengths, len(levels)
 
 
-def _finish(finish: str | None, words: DeviceArray, heads: DeviceArray) -> DeviceArray:
-    """Ranks the last level; returns the lengths of the lists.
-
-    Raises:
-        OptionError: it is too large for one team.
-    """
+def _finish(finish: str, words: DeviceArray, heads: DeviceArray) -> DeviceArray:
+    """Ranks the last level; returns the lengths of the lists."""
     device = words.device
-    if finish == "team" and words.size > TEAM_WORDS:
-        raise OptionError(
-            f"{option('finish')} = 'team': the last list has {words.size:,} elements, and one team ranks at most "
-            f"{TEAM_WORDS:,}; choose a smaller {option('finish_size')} or another finish"
-        )
-    if finish == "team" or (finish is None and not device.threads and words.size <= TEAM_WORDS):
-        lengths = device.empty(heads.size, np.int32)
-        device.launch("rank_by_team", 1, words, words.size, heads, heads.size, lengths)
-        return lengths
     if finish == "wyllie":
         linked = device.empty(words.size, np.uint64)
         device.launch("link_weighed_words", words.size, words, words.size, linked)
@@ -202,7 +186,7 @@ def _lanes(device: Device, walkers: int) -> int:
 
 
 def _checked(
-    splitters: str | int | None, spacing: str, finish: str | None, finish_size: int | None, size: int, device: Device
+    splitters: str | int | None, spacing: str, finish: str, finish_size: int | None, size: int, device: Device
 ) -> Plan:
     if isinstance(splitters, str) and splitters not in RULES:
         raise OptionError(
@@ -215,8 +199,7 @@ def _checked(
             raise OptionError(f"{option('splitters')} = {shortened(splitters)}: at least one is needed")
         splitters = min(splitters, size)
     chosen("spacing", spacing, SPACINGS)
-    if finish is not None:
-        chosen("finish", finish, FINISHES)
+    chosen("finish", finish, FINISHES)
     if finish_size is None:
         finish_size = CPU_FINISH if device.threads else GPU_FINISH
     finish_size = whole_option("finish_size", finish_size)

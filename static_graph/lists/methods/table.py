@@ -36,4 +36,4 @@ NAMES = ("auto", *METHODS)
 # Values of the options of "helman-jaja".
 RULES = ("n / log n", "n / (2 log^2 n)")
 SPACINGS = ("random", "equal")
-FINISHES = ("one", "cpu", "wyllie", "team")
+FINISHES = ("one", "cpu", "wyllie")
