@@ -50,9 +50,9 @@ def is_triangulation(mesh: Mesh) -> bool:
 
 def links_of(mesh: Mesh) -> Links | None:
     """Return the links of a mesh for which `is_triangulation` is true, None for any other."""
-    vertices, triangles, segments, links = _MADE.get(mesh, (None, None, None, None))
-    same = mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments
-    return links if same else None
+    current = mesh.vertices, mesh.triangles, mesh.segments  # first: a mesh is registered when it gets its triangles
+    *arrays, links = _MADE.get(mesh, (None, None, None, None))
+    return links if all(one is other for one, other in zip(current, arrays, strict=True)) else None
 
 
 # As _MADE: refined meshes, and their origins. Only the origin is kept alive, not the meshes between.

@@ -25,7 +25,8 @@ from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
 from dmr.sizing.functions import Size, size_source
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.meshing import triangulate_noting
+from dmr.triangulation.deferred import triangle_count
+from dmr.triangulation.meshing import triangulate_there
 
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
@@ -173,16 +174,17 @@ def refine(
     sized = size is not None or bool(given)
     opened = choose_device(mesh, options, device, threads, sized=sized)
     notes: list[str] = []
+    there = None
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
-        mesh, notes = triangulate_noting(
-            mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened
+        mesh, notes, there = triangulate_there(
+            mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened, stays=not sized
         )
         opened = choose_device(mesh, options, device, threads, sized=sized)  # crossings may have added many triangles
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run
         check_demand(mesh, options.max_area)
-    asked = progress is not None and len(mesh.triangles) > TINY_MESH  # runs with further recipes do not report it
+    asked = progress is not None and triangle_count(mesh) > TINY_MESH  # runs with further recipes do not report it
     by_host = options.loop == "host" or options.needs_host(progress=asked, profile=profile)
     opened.prepare(*refinement_modules(options, rounds_on_device=not by_host, placed=size is not None))
     functions = given.only(lambda bound: not bound.by_kernels)
@@ -196,12 +198,12 @@ def refine(
         profile=profile,
     )  # fmt: skip
     with opened.lock, opened.current:
-        result = run(mesh, opened, settings)
+        result = run(mesh, opened, settings, there)
         # Sizes leave nothing to chance, and the user's functions are called for one recipe only.
         by_others = not functions and size is None
         if (
             by_others
-            and len(mesh.triangles) <= TINY_MESH
+            and triangle_count(mesh) <= TINY_MESH
             and options.marking == "deterministic"
             and options.min_angle > 0
         ):
@@ -230,7 +232,7 @@ def choose_device(
 def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, *, sized: bool) -> bool:
     """Whether there is too little work for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
-        triangles, bounded = len(mesh.triangles), mesh.area_bounds is not None
+        triangles, bounded = triangle_count(mesh), mesh.area_bounds is not None
     else:
         triangles, bounded = 2 * len(mesh.vertices), bool((mesh.regions[:, 3] > 0).any())
     bounded = bounded or options.max_area is not None or sized or options.min_angle > 30

@@ -73,7 +73,8 @@ class Refinement(HoldsFrozen):
         smoothing: the report of the optimisation; None if there was none.
         tries: number of recipes tried; a tiny mesh is refined by several, and the smallest result is kept.
         warnings: what a user should know (a fallback, a flip, a limit), one sentence each.
-        input_mesh: the mesh that was refined; of an outline, its triangulation.
+        input_mesh: the mesh that was refined; of an outline, its triangulation, whose triangles are computed again when
+            they are first accessed, if they stayed on a GPU.
     """
 
     mesh: Mesh

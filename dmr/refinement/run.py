@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 from dmr.common.clock import Clock
 from dmr.memory import Device
+from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
@@ -55,6 +56,8 @@ from dmr.refinement.steps.selection import Competition
 from dmr.refinement.strategies.first_points import rungs
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 from dmr.sizing.source import SizeSource
+from dmr.triangulation.deferred import triangle_count
+from dmr.triangulation.meshing import OnDevice
 from dmr.triangulation.rounds.epochs import Epochs
 
 # Meshes of fewer triangles take the candidates of a round from the shortest edges only: more rounds, fewer points.
@@ -88,8 +91,12 @@ class RunSettings:
     profile: bool = False
 
 
-def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
+def run(mesh: Mesh, device: Device, settings: RunSettings, there: OnDevice | None = None) -> Refinement:
     """Refines a mesh on a device.
+
+    Args:
+        mesh: the input, and `there` its triangulation, if that is still on the device; device: where the run is.
+        settings: the other arguments of `dmr.refine`.
 
     Raises:
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one).
@@ -100,7 +107,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
     epochs = Epochs()
     if settings.size is None:
         with clock.phase("admit"):
-            state, notes = admit(mesh, device, options.keep_segments)
+            state, notes = admit(mesh, device, options.keep_segments, there=there)
     else:
         mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs)
     for sentence in (*notes, *_warnings(options)):
@@ -108,12 +115,13 @@ def run(mesh: Mesh, device: Device, settings: RunSettings) -> Refinement:
     work = work_of(mesh, state, settings, statistics, clock, epochs)
     if settings.size is None:  # with sizes, the smoothing has made it Delaunay
         with clock.phase("flip"):
-            flip_to_delaunay(work, strict=options.strict)
+            if there is None and not is_triangulation(mesh):
+                flip_to_delaunay(work, strict=options.strict)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
     if begin is not None:
-        begin(len(mesh.triangles), estimated_triangles(mesh, options, settings.bounds))
+        begin(triangle_count(mesh), estimated_triangles(mesh, options, settings.bounds))
     ending = run_stages(work, settings)
     # A triangle processed on the host must first be copied there.
     statistics.host_processed = device.moved[TRIANGLE] - records_moved

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from dmr.common.arguments import chosen, switch
@@ -16,12 +19,35 @@ from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve
 from dmr.triangulation.conflicts import describe_conflicts
+from dmr.triangulation.deferred import DeferredMesh
 from dmr.triangulation.native import CROSSING, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
-from dmr.triangulation.plane import Plane
+from dmr.triangulation.plane import HostTriangles, Plane
+
+if TYPE_CHECKING:
+    from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
+FEWEST_TO_STAY = 2**17  # triangles that stay on a GPU for their refinement; estimates need the shapes of fewer ones
 FEWEST_FOR_ROUNDS = 2**13  # vertices; of fewer, one CPU thread is done before a GPU (H200: 5 ms)
+
+
+@dataclass(eq=False)
+class OnDevice:
+    """A triangulated domain on the device that made it.
+
+    Attributes:
+        tables: its triangles and vertices, until they are taken; sides: (s,) int32 on the host, as in `Links`.
+    """
+
+    tables: DeviceTriangles | None
+    sides: Int
+
+    def take(self) -> DeviceTriangles:
+        """Returns the triangles, and forgets them, so that their memory lasts no longer than the caller's use."""
+        taken, self.tables = self.tables, None
+        assert taken is not None
+        return taken
 
 
 def triangulate_noting(
@@ -40,6 +66,30 @@ def triangulate_noting(
 
     Returns:
         The mesh, and the warnings, one sentence each.
+    """
+    mesh, notes, _ = triangulate_there(
+        pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, method=method, device=device, stays=False
+    )
+    return mesh, notes
+
+
+def triangulate_there(
+    pslg: Pslg,
+    *,
+    on_conflict: str,
+    convex_hull: bool,
+    mesher: str,
+    method: str = "auto",
+    device: Device | None = None,
+    stays: bool = True,
+) -> tuple[Mesh, list[str], OnDevice | None]:
+    """Triangulates a domain as `triangulate_noting` does, and leaves a large mesh on the GPU that made it.
+
+    Args:
+        stays: whether it may stay there.
+
+    Returns:
+        The mesh, whose triangles are deferred if they stay on the device; the warnings; and what stays there.
     """
     check_kind(pslg, Pslg, name="pslg")
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
@@ -70,9 +120,27 @@ def triangulate_noting(
     if mesher == "triangle":
         from dmr.triangle.peer import triangulate_by_triangle
 
-        return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes
+        return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes, None
     threads = available_threads() if device is None else device.threads or available_threads()
-    return _mesh(pslg, plane, domain, convex_hull, threads), notes
+    arrays, sides = _arrays(pslg, plane, domain, threads, convex_hull=convex_hull)
+    tables, sides = plane.tables.within(domain.kept, sides)
+    stays = stays and domain.attributes is None
+    if stays and not isinstance(tables, HostTriangles) and tables.count >= FEWEST_TO_STAY:
+        source = replace(pslg, vertices=arrays["vertices"], segments=pslg.segments.copy(), holes=pslg.holes.copy())
+
+        def again() -> Mesh:
+            return triangulate_noting(
+                source, on_conflict="resolve", convex_hull=convex_hull, mesher=mesher, method=method, device=device
+            )[0]
+
+        return DeferredMesh.of(tables.count, again, **arrays), notes, OnDevice(tables, sides)
+    mesh = Mesh.sound(
+        triangles=tables.corners,
+        triangle_attributes=None if domain.attributes is None else domain.attributes[tables.labels, None],
+        area_bounds=None if domain.area_bounds is None else domain.area_bounds[tables.labels],
+        **arrays,
+    )
+    return record_triangulation(mesh, Links(tables.neighbours, sides)), notes, None
 
 
 def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
@@ -110,7 +178,8 @@ def _check_points(kind: str, points: Float) -> None:
         )
 
 
-def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool, threads: int) -> Mesh:
+def _arrays(pslg: Pslg, plane: Plane, domain: Domain, threads: int, *, convex_hull: bool) -> tuple[dict[str, Any], Int]:
+    """Returns the fields of the mesh that do not concern triangles, and a half-edge of the plane on each segment."""
     vertices = np.empty((len(pslg.vertices) + len(plane.new_vertices), 2))
     copy(vertices[: len(pslg.vertices)], pslg.vertices, threads)
     vertices[len(pslg.vertices) :] = plane.new_vertices
@@ -122,21 +191,16 @@ def _mesh(pslg: Pslg, plane: Plane, domain: Domain, convex_hull: bool, threads: 
     markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
     boundary = np.concatenate([ends[on_boundary].ravel(), plane.hull if convex_hull else plane.hull[:0]])
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
-    tables, sides = plane.tables.within(domain.kept, sides)
-    mesh = Mesh.sound(
-        vertices=vertices,
-        triangles=tables.corners,
-        segments=ends,
-        segment_markers=markers,
-        vertex_markers=_vertex_markers(pslg, plane, boundary, ends, given),
-        vertex_attributes=_vertex_attributes(pslg, plane, vertices),
-        triangle_attributes=None if domain.attributes is None else domain.attributes[tables.labels, None],
-        area_bounds=None if domain.area_bounds is None else domain.area_bounds[tables.labels],
-        holes=pslg.holes,
-        regions=pslg.regions,
-        names=pslg.names,
-    )
-    return record_triangulation(mesh, Links(tables.neighbours, sides))
+    return {
+        "vertices": vertices,
+        "segments": ends,
+        "segment_markers": markers,
+        "vertex_markers": _vertex_markers(pslg, plane, boundary, ends, given),
+        "vertex_attributes": _vertex_attributes(pslg, plane, vertices),
+        "holes": pslg.holes,
+        "regions": pslg.regions,
+        "names": pslg.names,
+    }, sides
 
 
 def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:

@@ -3,68 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.types import Float, Int
 
+if TYPE_CHECKING:
+    from dmr.triangulation.rounds.triangles import DeviceTriangles
+
 OUTSIDE = 0  # the label of the unbounded part of the plane, up to the convex hull
 ON_SEGMENT, BEYOND_HULL = -1, -2  # labels of places that are in no part
 
 
-class Triangles(Protocol):
-    """Triangles in their canonical order, on the host or on a device."""
+@dataclass(frozen=True, eq=False)
+class HostTriangles:
+    """Triangles in their canonical order, in main memory.
 
-    @property
-    def count(self) -> int:
-        """The number of triangles, t."""
+    Attributes:
+        corners: (t, 3) int32, counter-clockwise; duplicate points are represented by the first.
+        neighbours: (t, 3) int32: the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull.
+        labels: (t,) int32: the part that contains each; `OUTSIDE` if no segment separates it from infinity.
+    """
 
-    @property
-    def corners(self) -> Int:
-        """(t, 3) int32, counter-clockwise; duplicate points are represented by the first."""
+    corners: Int
+    neighbours: Int
+    labels: Int
 
-    @property
-    def neighbours(self) -> Int:
-        """(t, 3) int32: the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull."""
-
-    @property
-    def labels(self) -> Int:
-        """(t,) int32: the part that contains each; `OUTSIDE` if no segment separates it from infinity."""
-
-    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[Triangles, Int]:
+    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[HostTriangles, Int]:
         """Returns the triangles of some parts, and half-edges of them, numbered anew.
 
         Args:
             kept: by label, whether the part is kept.
             sides: half-edges of triangles that are kept, as triangle << 2 | edge.
         """
-
-
-@dataclass(frozen=True, eq=False)
-class HostTriangles:
-    """Implements `Triangles` in main memory."""
-
-    corners: Int
-    neighbours: Int
-    labels: Int
-
-    @property
-    def count(self) -> int:
-        """The number of triangles."""
-        return len(self.corners)
-
-    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[HostTriangles, Int]:
-        """Implements `Triangles.within`."""
         inside = kept[self.labels]
         if inside.all():
             return self, sides
-        neighbours, sides = renumbered(self.neighbours, sides, inside)
+        neighbours, sides = _renumbered(self.neighbours, sides, inside)
         return HostTriangles(self.corners[inside], neighbours, self.labels[inside]), sides
 
 
-def renumbered(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> tuple[Int, Int]:
+def _renumbered(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> tuple[Int, Int]:
     """Returns the neighbours of the triangles that are kept, and half-edges of these, numbered anew."""
     number = np.full(len(kept) + 1, -1, np.int32)  # the last entry is that of neighbour -1
     number[:-1][kept] = np.arange(np.count_nonzero(kept), dtype=np.int32)
@@ -88,7 +69,7 @@ class Plane:
         hole_labels, region_labels: the parts that contain these points, `ON_SEGMENT` or `BEYOND_HULL`.
     """
 
-    tables: Triangles
+    tables: HostTriangles | DeviceTriangles
     parts: int
     edges: Int
     edge_segments: Int

@@ -17,11 +17,13 @@ from dmr.common.text import counted
 from dmr.errors import InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan, total
 from dmr.mesh.naming import number
-from dmr.mesh.provenance import Links, links_of
+from dmr.mesh.provenance import links_of
 from dmr.mesh.types import Int, Mesh, check_indices
 from dmr.refinement.setup.boundary import check_boundary, outline_of
 from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_capacity
 from dmr.refinement.state.records import POINT, SUBSEGMENT, TRIANGLE
+from dmr.triangulation.deferred import triangle_count
+from dmr.triangulation.meshing import OnDevice
 from dmr.triangulation.rounds.curve import Box, order_along_curve, surveyed
 
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
@@ -34,7 +36,12 @@ class SplitState(Enumeration):
 
 
 def admit(
-    mesh: Mesh, device: Device, keep_segments: str = "none", *, trusted: bool = False
+    mesh: Mesh,
+    device: Device,
+    keep_segments: str = "none",
+    *,
+    trusted: bool = False,
+    there: OnDevice | None = None,
 ) -> tuple[DeviceMesh, list[str]]:
     """Copies a mesh to a device, orders it along a space-filling curve, links its triangles and checks it.
 
@@ -43,6 +50,7 @@ def admit(
         device: the target device.
         keep_segments: which segments will never be split, as in `RefineOptions`.
         trusted: whether the mesh is a part of an admitted one, so that no triangles overlap.
+        there: the triangulation of the mesh, if it is still on this device; its memory is released.
 
     Returns:
         The mesh on the device, and what was repaired on the way, one sentence each.
@@ -51,39 +59,48 @@ def admit(
         InvalidMeshError: the arrays are not a valid triangulation; names the element.
         OutOfMemoryError: the device has too little memory.
     """
+    n, m = len(mesh.vertices), triangle_count(mesh)
     if device.name == "cpu":  # a GPU's allocations are checked one by one
-        count = len(mesh.triangles)
-        require_memory(BYTES_PER_TRIANGLE * count, f"a refinement of {counted(count, 'triangle')}")
-    given_points = device.as_input(mesh.vertices.reshape(-1).view(POINT))
-    box = surveyed(mesh.vertices, given_points)
-    if len(mesh.triangles) == 0:
-        raise InvalidMeshError("the mesh has no triangles")
+        require_memory(BYTES_PER_TRIANGLE * m, f"a refinement of {counted(m, 'triangle')}")
     notes: list[str] = []
-    links = links_of(mesh)  # known if `dmr.triangulate` made the mesh, which is exact: no triangles overlap
-    if links is not None:
-        corners = device.as_input(mesh.triangles.reshape(-1))
+    found = None if there is None else there.take()
+    links = None if found else links_of(mesh)
+    proven = found is not None or links is not None  # `dmr.triangulate` is exact: no triangles overlap
+    if found is not None:
+        given_points, corners = found.order.given, found.corner_table
     else:
-        corners = device.array(mesh.triangles)
-        reversed_count = _orient(device, given_points, corners, len(mesh.triangles))
+        given_points = device.as_input(mesh.vertices.reshape(-1).view(POINT))
+        box = surveyed(mesh.vertices, given_points)
+        corners = device.as_input(mesh.triangles.reshape(-1)) if proven else device.array(mesh.triangles)
+    if m == 0:
+        raise InvalidMeshError("the mesh has no triangles")
+    if not proven:
+        reversed_count = _orient(device, given_points, corners, m)
         if reversed_count:
             notes.append(f"{reversed_count} clockwise triangles were turned around")
-    n, m = len(mesh.vertices), len(mesh.triangles)
     vertex_capacity, triangle_capacity, _ = usual_capacity(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0)
     all_points, all_triangles = (
         _zeros(device, vertex_capacity, n, POINT),
         _zeros(device, triangle_capacity, m, TRIANGLE),
     )
     points, triangles = all_points[:n], all_triangles[:m]
-    order, rank = _order_vertices(device, given_points, box, points)
-    triangle_order = _order_triangles(device, corners, rank, m)
-    device.launch("make_triangles", len(mesh.triangles), corners, rank, triangle_order, triangles)
-    first, half_edges, known = None, None, None
-    if links is not None and device.threads:  # a GPU finds the links faster than they can be copied to it
-        known = _link_known(device, links, triangles, triangle_order)
+    if found is not None:
+        order, rank = found.order.curve, found.order.places
+        device.launch("gather_points", n, given_points, order, points)
     else:
-        first, half_edges = _list_half_edges(device, triangles, len(mesh.vertices))
+        order, rank = _order_vertices(device, given_points, box, points)
+    triangle_order = _order_triangles(device, corners, rank, m)
+    device.launch("make_triangles", m, corners, rank, triangle_order, triangles)
+    first, half_edges, known = None, None, None
+    if found is not None and there is not None:
+        known = there.sides, _link_known(found.neighbour_table, triangles, triangle_order)
+    elif links is not None and device.threads:  # a GPU finds the links faster than they can be copied to it
+        neighbours = device.as_input(links.neighbours.reshape(-1))
+        known = links.sides, _link_known(neighbours, triangles, triangle_order)
+    else:
+        first, half_edges = _list_half_edges(device, triangles, n)
         _link(device, triangles, first, half_edges, triangle_order)
-    if links is None and not trusted:
+    if not proven and not trusted:
         _check_windings(device, triangles, points, order)
     named_markers, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank, known)
 
@@ -97,7 +114,7 @@ def admit(
     device.launch("fill_indices", s, subsegment_origin)
     input_segments = device.empty(s, SUBSEGMENT)
     input_segments.copy_from(subsegments)
-    if links is None and not trusted:
+    if not proven and not trusted:
         check_boundary(outline_of(subsegments, points), order, triangle_order)
     acute, any_acute, anchor = _mark_corners(subsegments, triangles, points)
     state = DeviceMesh(
@@ -105,7 +122,7 @@ def admit(
         vertices=n,
         slots=m,
         subsegments_count=s,
-        input_vertices=len(mesh.vertices),
+        input_vertices=n,
         named=len(named_markers),
         named_markers=named_markers,
         order=order,
@@ -187,15 +204,13 @@ def _list_half_edges(device: Device, triangles: DeviceArray, vertices: int) -> t
     return first, half_edges
 
 
-def _link_known(
-    device: Device, links: Links, triangles: DeviceArray, triangle_order: DeviceArray
-) -> tuple[Int, DeviceArray]:
-    """Links the triangles of our own triangulation; returns the sides of its segments, and the triangles' places."""
+def _link_known(neighbours: DeviceArray, triangles: DeviceArray, triangle_order: DeviceArray) -> DeviceArray:
+    """Links triangles whose neighbours are known, by the user's numbers; returns the triangles' places."""
+    device = triangles.device
     places = device.empty(triangles.size, np.int32)
     device.launch("invert_order", triangles.size, triangle_order, places)
-    neighbours = device.as_input(links.neighbours.reshape(-1))
     device.launch("link_neighbours", triangles.size, neighbours, triangle_order, places, triangles)
-    return links.sides, places
+    return places
 
 
 def _link(

@@ -15,6 +15,7 @@ from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Re
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.source import SizeSource
+from dmr.triangulation.deferred import triangle_count
 
 # A mesh of up to this many triangles may consist of a few long ones, whose shapes determine how many points they need;
 # in a larger mesh the number of triangles does.
@@ -77,7 +78,7 @@ OVER_THE_FEWEST = 1.6
 
 def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
     """Estimates the triangles that the area bounds need; 0 for a large input, whose size determines the allocation."""
-    if len(mesh.triangles) > FEW_TRIANGLES or (mesh.area_bounds is None and options.max_area is None):
+    if triangle_count(mesh) > FEW_TRIANGLES or (mesh.area_bounds is None and options.max_area is None):
         return 0
     fewest = _area_over_bounds(mesh, _bounds(mesh, options.max_area))
     most = MOST_TRIANGLES if options.max_steiner is None else 2 * options.max_steiner
@@ -93,7 +94,7 @@ MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 def estimated_triangles(mesh: Mesh, options: RefineOptions, bounds: LocalBounds[SizeSource]) -> float:
     """Estimates how many triangles the bounds on areas and edges need, for a progress bar; 0 without such bounds."""
     unbounded = mesh.area_bounds is None and options.max_area is None and not bounds
-    if unbounded or not 0 < len(mesh.triangles) <= MOST_SAMPLED:
+    if unbounded or not 0 < triangle_count(mesh) <= MOST_SAMPLED:
         return 0.0
     triangle, area = _samples(mesh)
     density = np.broadcast_to(OVER_THE_FEWEST / _bounds(mesh, options.max_area), len(mesh.triangles))[triangle]
@@ -151,12 +152,12 @@ def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
     highest = OBSERVED_CONFORMING_LIMIT if options.conforming else OBSERVED_LIMIT
     by_shape = 8.0 * sum_of_aspects(mesh) if options.min_angle <= highest else 0.0
     by_size = 0 if not sized else 2**26
-    return int(min(64 * len(mesh.triangles) + 1_000_000 + by_area + by_shape + by_size, 2**30))
+    return int(min(64 * triangle_count(mesh) + 1_000_000 + by_area + by_shape + by_size, 2**30))
 
 
 def sum_of_aspects(mesh: Mesh) -> float:
     """Returns the sum over all triangles of longest edge over its height; 0 for a mesh of many triangles."""
-    if len(mesh.triangles) > FEW_TRIANGLES:
+    if triangle_count(mesh) > FEW_TRIANGLES:
         return 0.0
     a, b, c = (mesh.vertices[:, 0] + 1j * mesh.vertices[:, 1])[mesh.triangles.T]
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):

@@ -25,12 +25,17 @@ class Order:
     """Vertices, which are the points in their order along a curve, and the order in which they are inserted.
 
     Attributes:
+        given: the points in their own order; curve: their numbers along the Hilbert curve, ties by number; places: the
+            place of each point there.
         points: the vertices' coordinates; numbers: their numbers in the input.
         ranks: by vertex, its place along the Hilbert curve; None if vertices are in that order.
         first: by vertex, the first one in the same place, which has the lowest number.
         vertices: the vertices to be inserted, in order: the first in each place.
     """
 
+    given: DeviceArray
+    curve: DeviceArray
+    places: DeviceArray
     points: DeviceArray
     numbers: DeviceArray
     ranks: DeviceArray | None
@@ -47,8 +52,9 @@ def insertion_order(given: DeviceArray, box: Box, growth: float) -> Order:
     """
     device = given.device
     count = given.size
-    keys, numbers = order_along_curve(given, box)
-    points, places = _reordered(given, numbers)
+    keys, curve = order_along_curve(given, box)
+    points, places = _reordered(given, curve)
+    numbers = curve
     first, crowded = device.empty(count, np.int32), device.zeros(1, np.int32)
     device.launch("find_equal", count, points, keys, first, crowded)
     ranks = None
@@ -61,7 +67,8 @@ def insertion_order(given: DeviceArray, box: Box, growth: float) -> Order:
     flags = device.empty(count, np.int32)
     device.launch("flag_firsts", count, first, flags)
     vertices, distinct = flagged_indices(flags)
-    return Order(points, numbers, ranks, first, _drawn(device, vertices[:distinct], growth))
+    drawn = _drawn(device, vertices[:distinct], growth)
+    return Order(given, curve, places, points, numbers, ranks, first, drawn)
 
 
 def _reordered(given: DeviceArray, order: DeviceArray) -> tuple[DeviceArray, DeviceArray]:

@@ -73,7 +73,7 @@ def _exported(pslg: Pslg, plane: insertion.Plane, pieces: Pieces, *, convex_hull
         same_as = np.empty_like(numbers)
         same_as[numbers] = numbers[first]
     return Plane(
-        tables=DeviceTriangles(corners, neighbours, labels),
+        tables=DeviceTriangles(order, corners, neighbours, labels),
         parts=parts,
         edges=np.stack([table["from"], table["to"]], axis=1),
         edge_segments=pieces.segments.download(),

@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from dmr.common.cached import cached_property
 from dmr.memory import DeviceArray, flagged_indices, scan
 from dmr.mesh.types import Int
+from dmr.triangulation.rounds.order import Order
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceTriangles:
-    """Implements `Triangles` on a device: tables are downloaded when they are first accessed.
+    """Triangles as `HostTriangles` has them, on a device: tables are downloaded when they are first accessed.
 
     Attributes:
+        order: the vertices, along a curve.
         corner_table, neighbour_table: (3 t,) int32; label_table: (t,) int32.
     """
 
+    order: Order
     corner_table: DeviceArray
     neighbour_table: DeviceArray
     label_table: DeviceArray
@@ -45,7 +48,7 @@ class DeviceTriangles:
         return self.label_table.content()
 
     def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[DeviceTriangles, Int]:
-        """Implements `Triangles.within`."""
+        """Returns what `HostTriangles.within` does."""
         device, count = self.corner_table.device, self.count
         with device.lock, device.current:
             flags = device.empty(count, np.int32)
@@ -54,7 +57,7 @@ class DeviceTriangles:
             if left == count:
                 return self, sides
             before = scan(flags)
-            made = DeviceTriangles(*(device.empty(width * left, np.int32) for width in (3, 3, 1)))
+            made = DeviceTriangles(self.order, *(device.empty(width * left, np.int32) for width in (3, 3, 1)))
             device.launch(
                 "keep_triangles", left, listed, flags, before, self.corner_table, self.neighbour_table,
                 self.label_table, made.corner_table, made.neighbour_table, made.label_table,

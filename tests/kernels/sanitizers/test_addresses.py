@@ -8,7 +8,8 @@ from tests.support.native_builds import build, kernel_sources
 from tests.support.paths import ROOT
 from tests.support.sanitizers.programs import is_detected, results, runtime, script
 
-ASAN = ("-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# With -O1 the checks take two to four times as long to compile.
+ASAN = ("-Og", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # What is read before it was written holds a pattern, and would change the results.
 ASAN_OPTIONS = "detect_leaks=0:max_malloc_fill_size=1000000000:malloc_fill_byte=165"
 
@@ -17,8 +18,7 @@ ASAN_OPTIONS = "detect_leaks=0:max_malloc_fill_size=1000000000:malloc_fill_byte=
 def under_asan(tmp_path_factory):
     """The kernels built with ASan and UBSan, and the environment that they need."""
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
-    quickly = "-Og"  # -O1 takes two to four times as long to compile the checks
-    return build(tmp_path_factory.mktemp("asan"), kernel_sources(), quickly, *ASAN), environment
+    return build(tmp_path_factory.mktemp("asan"), kernel_sources(), *ASAN), environment
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes
 def test_address_sanitizer_finds_nothing_in_the_other_libraries(program, folder, files, tmp_path):
     """Each program prints a digest per result, or the sentence of an error; `files`: whether it needs a folder."""
     environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
-    library = build(tmp_path, sorted((ROOT / folder).rglob("*.cpp")), "-O1", *ASAN)
+    library = build(tmp_path, sorted((ROOT / folder).rglob("*.cpp")), *ASAN)
     given = (tmp_path,) if files else ()
     found = results(script(program, *given, library, **environment))
     assert found == results(script(program, *given))

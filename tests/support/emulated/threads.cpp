@@ -2,6 +2,7 @@
 // message.
 #include "device.hpp"
 
+#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -17,9 +18,12 @@ constexpr std::size_t STACK = 1 << 16;
 
 enum State { READY, AT_BARRIER, AT_EXCHANGE, ENDED };
 
+// A fiber lives as long as the process, and runs kernel after kernel: only its first start takes the slow way, by
+// ucontext, whose every switch is a call of the system.
 struct Fiber {
-    ucontext_t context;
+    std::jmp_buf place;
     std::unique_ptr<char[]> stack{new char[STACK]};
+    bool started = false;
     State state;
     emulated::Place thread, block, threads, blocks;
     int barrier;    // source line of the barrier at which it waits
@@ -31,7 +35,7 @@ struct Fiber {
 
 std::vector<std::unique_ptr<Fiber>> fibers;
 Fiber *current;
-ucontext_t scheduler;
+std::jmp_buf scheduler;
 std::mt19937 chance(1);
 const std::function<void()> *kernel;
 
@@ -43,19 +47,38 @@ const std::function<void()> *kernel;
 void leave() {
     Fiber *const own = current;
     own->thread = threadIdx, own->block = blockIdx, own->threads = blockDim, own->blocks = gridDim;
-    swapcontext(&own->context, &scheduler);
+    if (!setjmp(own->place))
+        std::longjmp(scheduler, 1);
+}
+
+void run_kernels() {
+    for (;;) {
+        (*kernel)();
+        current->state = ENDED;
+        leave();
+    }
+}
+
+[[noreturn]] void start(Fiber &fiber) {
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = fiber.stack.get();
+    context.uc_stack.ss_size = STACK;
+    context.uc_link = nullptr;
+    makecontext(&context, run_kernels, 0);
+    fiber.started = true;
+    setcontext(&context);
+    fail("a fiber cannot be started");
 }
 
 void resume(Fiber &fiber) {
     current = &fiber;
     threadIdx = fiber.thread, blockIdx = fiber.block, blockDim = fiber.threads, gridDim = fiber.blocks;
-    swapcontext(&scheduler, &fiber.context);
-}
-
-void begin() {
-    (*kernel)();
-    current->state = ENDED;
-    leave();
+    if (setjmp(scheduler))
+        return;
+    if (fiber.started)
+        std::longjmp(fiber.place, 1);
+    start(fiber);
 }
 
 std::uint64_t received(unsigned first, unsigned lane, const Fiber &fiber) {
@@ -171,11 +194,6 @@ void emulated::run(unsigned blocks, unsigned threads, const std::function<void()
     for (unsigned block = 0; block < blocks; ++block) {
         for (unsigned thread = 0; thread < threads; ++thread) {
             Fiber &fiber = *fibers[thread];
-            getcontext(&fiber.context);
-            fiber.context.uc_stack.ss_sp = fiber.stack.get();
-            fiber.context.uc_stack.ss_size = STACK;
-            fiber.context.uc_link = nullptr;
-            makecontext(&fiber.context, begin, 0);
             fiber.state = READY;
             fiber.thread.x = thread, fiber.block.x = block, fiber.threads.x = threads, fiber.blocks.x = blocks;
         }

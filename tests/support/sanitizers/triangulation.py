@@ -22,7 +22,7 @@ from dmr.triangulation import native
 from dmr.triangulation.sweep import sweep_edges
 from tests.support.digests import digest
 
-OUTLINES = 1500
+OUTLINES = 800
 
 
 def crossing(random):

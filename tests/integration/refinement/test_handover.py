@@ -1,0 +1,113 @@
+"""A triangulation that stays on the device for its refinement: the same bits, and one upload and one download."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import dmr
+from dmr.mesh.provenance import is_triangulation
+from dmr.mesh.types import Mesh
+from dmr.refinement import pipeline
+from dmr.refinement.state.records import POINT, TRIANGLE
+from dmr.triangulation import meshing
+from dmr.triangulation.deferred import DeferredMesh
+from dmr.triangulation.rounds import plane_by_rounds
+
+RANDOM = np.random.default_rng(5)
+POINTS = RANDOM.random((400, 2))
+RING = np.stack([np.cos(np.arange(60) * np.pi / 30), np.sin(np.arange(60) * np.pi / 30)], axis=1)
+OUTLINE = np.stack([np.arange(60), (np.arange(60) + 1) % 60], axis=1)
+
+
+def graphs():
+    """Graphs whose segments neither cross nor overlap."""
+    loose = 3 * RANDOM.random((200, 2)) - 1.5
+    ring = dmr.Pslg(
+        np.concatenate([RING, 0.4 * RING, loose]), np.concatenate([OUTLINE, 60 + OUTLINE]), holes=[[0.01, 0.02]]
+    )
+    return {
+        "points": dmr.Pslg(POINTS),
+        "a grid with duplicates": dmr.Pslg(RANDOM.integers(0, 12, (300, 2)).astype(float)),
+        "a cluster": dmr.Pslg(np.concatenate([POINTS, 0.5 + 1e-12 * POINTS])),
+        "a ring with points outside and attributes": dmr.Pslg(
+            ring.vertices, ring.segments, holes=ring.holes, segment_markers=RANDOM.integers(0, 3, 120),
+            vertex_attributes=ring.vertices[:, :1],
+        ),
+        "regions": dmr.Pslg(ring.vertices, ring.segments, regions=[[0, 0, 1, 0.01], [0.7, 0, 2, 0]]),
+    }  # fmt: skip
+
+
+GRAPHS = graphs()
+
+
+@pytest.fixture
+def stays(monkeypatch):
+    """Makes every triangulation by rounds, and lets small ones stay on the device."""
+    monkeypatch.setattr(meshing, "FEWEST_TO_STAY", 1)
+    serial = meshing.fastest_plane
+
+    def fastest(pslg, device, **options):
+        return serial(pslg, None, **options) if device is None else plane_by_rounds(pslg, device, **options)
+
+    monkeypatch.setattr(meshing, "fastest_plane", fastest)
+
+
+def assert_same(found: Mesh, expected: Mesh) -> None:
+    for name in vars(expected).keys() - {"names"}:
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+
+
+@pytest.mark.parametrize("options", [{}, {"max_area": 0.002}, {"min_angle": 20, "conforming": True}])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_refinement_of_what_stays_on_the_device_has_the_same_bits(name, options, device_options, stays):
+    found = dmr.refine(GRAPHS[name], **options, **device_options)
+    source = dmr.triangulate(GRAPHS[name], method="serial")
+    expected = dmr.refine(source, **options, device="cpu", threads=1)
+    assert_same(found.mesh, expected.mesh)
+    assert isinstance(found.input_mesh, DeferredMesh) == (name != "regions")
+    assert_same(found.input_mesh, source)
+
+
+def test_points_go_to_the_device_once_and_the_mesh_comes_back_once(device, stays, monkeypatch):
+    """Elements that pass between host and device; a device in main memory reads the points in place."""
+    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    points = np.random.default_rng(8).random((5000, 2))
+    before = device.moved.copy()
+    mesh = dmr.refine(points).mesh
+    moved = device.moved - before
+    inserted = len(mesh.vertices) - len(points)
+    assert moved[TRIANGLE] == 0
+    assert moved[POINT] == inserted + (0 if device.threads else len(points))
+    corners_and_origins = 3 * len(mesh.triangles) + inserted
+    assert corners_and_origins <= moved[np.dtype(np.int32)] < corners_and_origins + 2000
+
+
+def test_the_input_of_a_refinement_is_computed_when_it_is_read(device_options, stays):
+    points = np.random.default_rng(9).random((3000, 2))
+    known = dmr.refine(points, max_steiner=10**6, **device_options).input_mesh  # the limit needs no shapes
+    assert "triangles" not in vars(known)
+    assert known.triangle_count == len(known.triangles)
+    assert known.triangles is vars(known)["triangles"] and is_triangulation(known)
+    assert np.array_equal(known.neighbours, dmr.triangulate(points).neighbours)
+    with pytest.raises(AttributeError, match="'corners'"):
+        _ = known.corners
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda mesh: pickle.loads(pickle.dumps(mesh))])
+def test_copies_of_the_input_are_plain_meshes(copied, stays):
+    result = dmr.refine(POINTS, device="cpu")
+    made = copied(result).input_mesh if copied is not copy.copy else copied(result.input_mesh)
+    assert type(made) is Mesh
+    assert_same(made, dmr.triangulate(POINTS))
+
+
+def test_points_that_change_later_do_not_change_the_input(stays):
+    points = POINTS.copy()
+    result = dmr.refine(points, device="cpu")
+    points[:] = 0
+    assert_same(result.input_mesh, dmr.triangulate(POINTS))
+    assert len(result.parents) == len(result.mesh.triangles)
