@@ -343,9 +343,9 @@ struct Grid {
     METHOD static Indices<gpu::BlockStride, Team> tasks(Index count) { return {Index(blockIdx.x), count}; }
 
     // A barrier during which the last team to arrive does `work`: it replaces two barriers with work between them.
-    // `flag` belongs to the team, and `meeting`, two numbers that are initially zero, to all teams.
+    // `flag` belongs to the team, and `meeting`, MEETING numbers that are initially zero, to all teams.
     template <class Work> METHOD static void barrier_with(int32 *meeting, int32 *flag, Work work) {
-        int32 *arrived = meeting, *turn = meeting + 1, this_turn = 0;
+        int32 *arrived = meeting, *turn = meeting + MEETING / 2, this_turn = 0;
         Team::barrier();
         if (Team::leads()) {
             this_turn = racing_load(turn);

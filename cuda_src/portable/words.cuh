@@ -26,6 +26,10 @@ constexpr int HIGH_OCCUPANCY_COOPERATIVE_TEAMS = 4; // of a HIGH_OCCUPANCY_COOPE
 
 constexpr int STRIPES = 4096; // entries of a striped counter
 
+// Entries of the array with which the teams of a grid meet (Grid::barrier_with): two numbers, in different cache lines,
+// because the teams that wait read one of them while others add to the other one.
+constexpr int MEETING = 64;
+
 // Time slice in nanoseconds. A GPU kernel that repeats itself stops after it, and the host launches it again: in
 // between, the host handles signals such as that of Ctrl-C.
 constexpr int64 SLICE = 50'000'000;
