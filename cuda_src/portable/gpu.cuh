@@ -343,15 +343,16 @@ struct Grid {
     METHOD static Indices<gpu::BlockStride, Team> tasks(Index count) { return {Index(blockIdx.x), count}; }
 
     // A barrier during which the last team to arrive does `work`: it replaces two barriers with work between them.
-    // `flag` belongs to the team, and `meeting`, MEETING numbers that are initially zero, to all teams.
+    // `flag` belongs to the team, and `meeting`, two numbers that are initially zero, to all teams.
     template <class Work> METHOD static void barrier_with(int32 *meeting, int32 *flag, Work work) {
-        int32 *arrived = meeting, *turn = meeting + MEETING / 2, this_turn = 0;
+        int32 *arrived = meeting, *turn = meeting + 1, this_turn = 0;
         Team::barrier();
         if (Team::leads()) {
             this_turn = racing_load(turn);
             __threadfence(); // releases this team's writes before it arrives
             *flag = atomicAdd(arrived, 1) == int(gridDim.x) - 1;
-            __threadfence(); // acquires the other teams' writes
+            if (*flag)
+                __threadfence(); // acquires the other teams' writes; fences of one multiprocessor wait for each other
         }
         Team::barrier();
         if (*flag) {

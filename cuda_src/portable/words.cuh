@@ -20,15 +20,12 @@ constexpr int TEAM_SIZE = 256;  // members per team; a TEAM_KERNEL is launched w
 constexpr int BLOCK_SIZE = 128; // threads per block of any other kernel on a GPU
 
 // Blocks that a multiprocessor of a GPU can hold at the same time: nvcc limits the registers of these kernels so.
-constexpr int HIGH_OCCUPANCY_BLOCKS = 6;            // of a HIGH_OCCUPANCY_KERNEL
-constexpr int HIGH_OCCUPANCY_TEAMS = 8;             // of a HIGH_OCCUPANCY_TEAM_KERNEL
-constexpr int HIGH_OCCUPANCY_COOPERATIVE_TEAMS = 4; // of a HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
+constexpr int HIGH_OCCUPANCY_BLOCKS = 6;              // of a HIGH_OCCUPANCY_KERNEL
+constexpr int HIGH_OCCUPANCY_TEAMS = 8;               // of a HIGH_OCCUPANCY_TEAM_KERNEL
+constexpr int HIGH_OCCUPANCY_COOPERATIVE_TEAMS = 4;   // of a HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
+constexpr int MEDIUM_OCCUPANCY_COOPERATIVE_TEAMS = 3; // of a MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 
 constexpr int STRIPES = 4096; // entries of a striped counter
-
-// Entries of the array with which the teams of a grid meet (Grid::barrier_with): two numbers, in different cache lines,
-// because the teams that wait read one of them while others add to the other one.
-constexpr int MEETING = 64;
 
 // Time slice in nanoseconds. A GPU kernel that repeats itself stops after it, and the host launches it again: in
 // between, the host handles signals such as that of Ctrl-C.

@@ -20,7 +20,8 @@ TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTiles tiles) {
 }
 
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
-HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios, RowTiles tiles) {
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios,
+                                         RowTiles tiles) {
     TEAM_SHARED(PullSpace, space, 1);
     repeat_pull(launch.grid(), rank, tiles, *space, [&](const RankProgress &progress, RankSums &sums) {
         with_iteration(rank, progress, [&](const auto &iteration) {
@@ -32,7 +33,7 @@ HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back,
 
 // The same for the commonest case: no weights, shares of 64 bits, and all nodes alike (Iteration::is_even). A separate
 // kernel spills fewer registers.
-HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_iterations, PageRank rank, Csr back, RowTiles tiles) {
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_iterations, PageRank rank, Csr back, RowTiles tiles) {
     TEAM_SHARED(PullSpace, space, 1);
     repeat_pull(launch.grid(), rank, tiles, *space, [&](const RankProgress &progress, RankSums &sums) {
         const auto iteration = fixed_iteration(rank, progress);

@@ -30,7 +30,7 @@ KERNEL_STRUCT(RowTiles) {
     const int64 *chunk_begins; // (chunks): its first edge
     int64 chunks;
     uint64 *team_sums; // (RANK_SUMS, 2): what teams of a cooperative launch add, zero between two iterations
-    int32 *meeting;    // (MEETING), initially zero: for Grid::barrier_with
+    int32 *meeting;    // (2), initially zero: for Grid::barrier_with
 
     METHOD Index tasks() const { return tile_count + chunks; }
 };

@@ -72,7 +72,7 @@ KERNEL_STRUCT(Traversal) {
     int64 *chunks;
     int32 *progress;
     int64 *totals;
-    int32 *meeting;    // (MEETING), initially zero: for Grid::barrier_with
+    int32 *meeting;    // (2), initially zero: for Grid::barrier_with
     int64 teams;       // approximate number of concurrent teams
     int64 small_nodes; // most nodes and edges of a round that one team processes alone
     int64 small_edges;

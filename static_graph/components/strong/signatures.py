@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Enumeration, constant, pack
+from dmr.memory import DeviceArray, Enumeration, pack
 from static_graph.components.outcome import Outcome
 from static_graph.components.strong.pivots import label_by_smallest
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
 
 TEAMS_PER_PROCESSOR = 4  # fewer teams wait for less time at a barrier
-MEETING = constant("MEETING")
 MOST_TEAMS = 4096  # on a CPU, which divides them among its threads
 
 
@@ -55,7 +54,7 @@ def finish(
         "pivots": labels,
         "progress": device.zeros(len(SignatureEntry), np.int32),
         "begun": device.zeros(1, np.int64),
-        "meeting": device.zeros(MEETING, np.int32),
+        "meeting": device.zeros(2, np.int32),
     }
     signatures, progress = pack("Signatures", **arrays), arrays["progress"]
     device.launch("list_remaining_edges", edge_blocks(graph), graph.csr, numbers, forward, backward, signatures)

@@ -13,8 +13,8 @@ from static_graph.graph.device_graph import DeviceGraph
 from static_graph.link_analysis.state import RankEntry, State
 
 TILE = constant("RANK_TILE")  # nodes and edges
-TEAMS_PER_PROCESSOR = constant("HIGH_OCCUPANCY_COOPERATIVE_TEAMS")  # resident per multiprocessor
-TEAM_SUMS, MEETING = constant("RANK_SUMS"), constant("MEETING")
+TEAMS_PER_PROCESSOR = constant("MEDIUM_OCCUPANCY_COOPERATIVE_TEAMS")  # resident per multiprocessor
+TEAM_SUMS = constant("RANK_SUMS")
 MOST_TEAMS = 4096  # most teams in one launch of all iterations, if they fit on the device
 SHORTEST_TILE = constant("TEAM_SIZE")  # on a GPU: a barrier among more teams takes longer than the edges
 
@@ -70,7 +70,7 @@ def cut_rows(back: DeviceGraph) -> Tiles:
     """Cuts the rows of a transposed graph into tiles; those are kept with the graph, the sums of long rows are not."""
     device = back.device
     row_tiles, long_rows, chunk_rows, chunk_begins = back.derived("row tiles", lambda: _cut(back))
-    long_sums, meeting = device.zeros(long_rows.size, np.uint64), device.zeros(MEETING, np.int32)
+    long_sums, meeting = device.zeros(long_rows.size, np.uint64), device.zeros(2, np.int32)
     team_sums = device.zeros(2 * TEAM_SUMS, np.uint64)
     packed = pack(
         "RowTiles",

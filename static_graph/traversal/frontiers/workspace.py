@@ -20,7 +20,6 @@ from static_graph.traversal.schemes.outcome import Outcome
 
 TILE = constant("TILE", "graph/traversal/control.cuh")  # most nodes per team
 CHUNK = constant("LEAST_CHUNK")  # edges
-MEETING = constant("MEETING")
 BEGINNING = constant("BEGINNING")  # nodes that a team initialises
 TEAMS_PER_PROCESSOR = constant("HIGH_OCCUPANCY_COOPERATIVE_TEAMS")  # resident per multiprocessor
 MOST_TEAMS = 4096  # most teams in one launch of a whole traversal, if they fit on the device
@@ -83,7 +82,7 @@ class Workspace:
         self.progress = device.zeros(len(Entry), np.int32)
         self.totals = device.zeros(len(Total), np.int64)
         self._chunks = device.empty(chunks, np.int64)
-        self._meeting = device.zeros(MEETING, np.int32)
+        self._meeting = device.zeros(2, np.int32)
         self.frontier: Packed = pack(
             "Traversal",
             list0=self.lists[0],
