@@ -19,7 +19,7 @@ from tests.support.paths import ROOT
 MOST_WORKERS = 8
 UNLESS_NAMED = ("gpu", "large")  # markers whose tests run only where the expression of -m names them
 
-settings.register_profile("tests", deadline=None)  # other processes may hold up any example
+settings.register_profile("tests", deadline=None, max_examples=40)  # other processes may hold up any example
 settings.load_profile("tests")
 
 
@@ -56,8 +56,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=deselected)
         items[:] = [item for item in items if not any(item.get_closest_marker(marker) for marker in left_out)]
     if hasattr(config, "workerinput"):  # else the last module would keep one process busy for long
-        slow = {item.path for item in items if item.get_closest_marker("slow")}
+        slow = {item.path for item in items if _always_slow(item)}
         items.sort(key=lambda item: item.path not in slow)
+
+
+def _always_slow(item: pytest.Item) -> bool:
+    """Whether a test is marked `slow`, and not only one of its parameters."""
+    marker, case = item.get_closest_marker("slow"), getattr(item, "callspec", None)
+    return marker is not None and (case is None or all(marker is not each for each in case.marks))
 
 
 def _names(expression: str) -> set[str]:
@@ -88,7 +94,7 @@ def gpu() -> Device:
     scope="session",
     params=[
         pytest.param({"device": "cpu", "threads": 1}, id="cpu-1"),
-        pytest.param({"device": "cpu", "threads": 3}, id="cpu-3"),
+        pytest.param({"device": "cpu", "threads": 3}, id="cpu-3", marks=pytest.mark.slow),  # quick: one thread
         pytest.param({"device": "cuda", "threads": None}, id="cuda", marks=pytest.mark.gpu),
     ],
 )

@@ -19,3 +19,12 @@ INLINE float64 squared_length(Point a, Point b) {
     const float64 dx = b.x - a.x, dy = b.y - a.y;
     return dx * dx + dy * dy;
 }
+
+// The squared distance from p to the nearest point between a and b.
+INLINE float64 squared_distance(Point p, Point a, Point b) {
+    const float64 dot = (p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y), whole = squared_length(a, b);
+    if (dot <= 0.0 || dot >= whole)
+        return squared_length(p, dot <= 0.0 ? a : b);
+    const float64 cross = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
+    return cross * cross / whole;
+}

@@ -4,7 +4,7 @@
 #include "locate/containing.cuh"
 #include "locate/nearest.cuh"
 
-// What places need beside the trees of the triangles and of the boundary edges.
+// Data of places beside the trees of the triangles and of the boundary edges.
 KERNEL_STRUCT(Background) {
     const Point *vertices;
     const int32 *corners; // three per triangle

@@ -30,7 +30,7 @@ KERNEL_STRUCT(Mesh) {
     int64 cuts;                 // number of cut edges
 
     // Whether a link leads across a cut edge: the triangle beyond it is frozen, and in no cavity of this tile
-    // (docs/internals/tiles.md). It has a number among the subsegments, so that every walk stops there, but is none.
+    // (docs/internals/tiles.md). It has a subsegment's number, so that every walk stops there, but is not a subsegment.
     METHOD bool is_cut(int32 subsegment) const { return uint64(subsegment - first_cut) < uint64(cuts); }
 
     // Whether a link leads to a subsegment.

@@ -1,4 +1,4 @@
-// What the rounds of an optimisation check: angles before and after, and bounds of triangles that have changed.
+// Checks of the rounds of an optimisation: angles before and after, and bounds of triangles that have changed.
 #include "geometry/predicates.cuh"
 #include "mesh/mesh.cuh"
 #include "optimize/shape.cuh"

@@ -2,9 +2,9 @@
 // apex of a triangle with sides of the wanted size. No mesh is needed for that. Points lie in the cells of a grid, and
 // two points whose distance is about the size count as an edge.
 //
-// A round settles proposals against the points that there are, and chooses among those that remain: a proposal is
-// accepted if no conflicting one has a higher priority. Accepted points propose apexes together with their neighbours.
-// The device repeats rounds by itself: their numbers are in its memory (FrontEntry).
+// A round checks the proposals against the existing points, and resolves conflicts among those that remain: a proposal
+// is accepted if no conflicting one has a higher priority. Accepted points propose apexes together with their
+// neighbours. The device repeats rounds by itself: their numbers are in its memory (FrontEntry).
 #include "geometry/predicates.cuh"
 #include "placement/cells.cuh"
 
@@ -77,7 +77,7 @@ enum FrontEntry : int32 {
     FRONT_ENTRIES
 };
 
-// What becomes of a proposal; the others are dropped.
+// Outcomes of a proposal; the others are dropped.
 enum ProposalFate : int32 { ACCEPTED, WAITS, PROPOSAL_FATES };
 
 // One proposal per directed piece of the outline with the domain on its left.

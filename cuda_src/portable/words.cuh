@@ -1,4 +1,4 @@
-// What does not depend on the compiler: integer types, ranges of indices, sums, and the pieces of a list.
+// Definitions that do not depend on the compiler: integer types, ranges of indices, sums, and the pieces of a list.
 //
 // Each compiler's file includes this one after it has defined its qualifiers and MOST_PIECES.
 #pragma once

@@ -31,7 +31,7 @@ INLINE bool proceeds(const Plane &plane, const Cavities &cavities, Index i, uint
     return true;
 }
 
-// What the candidates of a round become: inserted, to be tried again, to be tried again with larger records.
+// Outcomes of a round's candidates: inserted, to be tried again, to be tried again with larger records.
 enum Fate { WINS, LOSES, OVERFLOWS, FATES };
 
 INLINE Sums<FATES> fate_of(const Cavities &cavities, Index i) {

@@ -7,7 +7,7 @@ from typing import Any
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import error_context, features_asked, read
 from dmr.cli.shared.report import REASONS
-from dmr.cli.shared.sizes import read_size
+from dmr.cli.shared.sizes import read_sizes, with_features
 from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted, naming_flags, option
@@ -18,12 +18,9 @@ from dmr.refinement.options import RefineOptions
 # Options that a refinement in tiles does not have, with the values that stand for "not given".
 ONE_DEVICE = {
     "max_steiner": None, "max_seconds": None, "marking": RefineOptions.marking, "balance": RefineOptions.balance,
-    "loop": RefineOptions.loop, "optimize": False, "profile": False, "size": None, "grading": None,
-    "size_from_distance": None, "per_turn": None, "factor": None, "along": None, "validate": False, "mesher": "dmr",
-    "unrefined": None,
-    "order": 1, "edges": False, "neighbours": False, "voronoi": False,
+    "loop": RefineOptions.loop, "optimize": False, "profile": False, "validate": False, "mesher": "dmr",
+    "unrefined": None, "order": 1, "edges": False, "neighbours": False, "voronoi": False,
 }  # fmt: skip
-_BOUNDS = ("min_angle", "max_area", "steiner", "conforming", "keep_segments", "strict")
 
 
 def refuse_engines(arguments: Arguments) -> None:
@@ -43,11 +40,11 @@ def run(arguments: Arguments, console: Console) -> int:
 
     from dmr.distributed.engines import chosen_engine
     from dmr.distributed.jobs.task import Resources
-    from dmr.distributed.pipeline import checked_bounds, refine_by
+    from dmr.distributed.pipeline import OPTIONS, check_options, refine_by
 
-    options: dict[str, Any] = {name: getattr(arguments, name) for name in _BOUNDS}
-    options["max_edge"] = read_size(arguments.max_edge, "max_edge")
-    checked_bounds(options)  # before anything is read
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in OPTIONS}
+    check_options(options)  # before anything is read
+    size, options["max_edge"] = read_sizes(arguments)
     threads = 1 if arguments.scheduler and arguments.threads is None else arguments.threads
     engine = chosen_engine(
         Resources(arguments.device, threads), workers=arguments.workers, scheduler=arguments.scheduler,
@@ -58,6 +55,7 @@ def run(arguments: Arguments, console: Console) -> int:
         on_conflict=arguments.on_conflict,
     )  # fmt: skip
     with error_context(arguments.input), naming_flags({**arguments.flags, "overwrite": "-f"}):
+        options["size"] = with_features(size, arguments, found)
         parts = refine_by(
             engine, found, arguments.output, tile_triangles=arguments.tile_triangles,
             on_conflict=arguments.on_conflict, convex_hull=arguments.convex_hull, overwrite=arguments.force, **options,

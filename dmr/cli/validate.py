@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import features_asked, numbered_as, read, read_mesh
+from dmr.cli.shared.proof import show_proof
 from dmr.cli.shared.sizes import read_size
 from dmr.cli.shared.unrefined import read_list
 from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import option
 from dmr.errors import OptionError
-
-if TYPE_CHECKING:
-    from dmr.validation.report import Report
 
 # Checks of bounds that a triangle may miss for a reason reported by the refinement.
 BOUNDS = frozenset({"angle", "max area", "max edge", "area bounds", "region areas"})
@@ -38,8 +35,9 @@ def run(arguments: Arguments, console: Console) -> int:
         from dmr.cli import validate_parts
 
         return validate_parts.run(arguments, console)
-    if arguments.workers is not None:
-        raise OptionError(f"{option('workers')} is for folders of meshes in parts; {option('threads')} for files")
+    for name in ("workers", "scheduler", "mpi"):
+        if getattr(arguments, name):
+            raise OptionError(f"{option(name)} is for folders of meshes in parts; {option('threads')} for files")
 
     from dmr.validation.checker import validate
 
@@ -63,19 +61,10 @@ def run(arguments: Arguments, console: Console) -> int:
             threads=arguments.threads,
         )
         lines = report.lines()
-    show_report(report, lines, arguments, console)
+    show_proof(report, lines, arguments, console)
     if unrefined is None and not BOUNDS.isdisjoint(report.counts):
         console.note(
             "to accept triangles that the refinement had to leave, list them with `dmr refine IN --unrefined "
             "left.json` and check with `dmr validate MESH --input IN --unrefined left.json`"
         )
     return DONE if report.ok else INTERNAL
-
-
-def show_report(report: Report, lines: list[str], arguments: Arguments, console: Console) -> None:
-    """Prints a report: its lines, or as JSON."""
-    if arguments.json:
-        console.emit_json(report.to_json())
-    elif not console.quiet:
-        for line in lines:
-            console.emit(line)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import features_asked, read
+from dmr.cli.shared.proof import show_proof
 from dmr.cli.shared.sizes import read_size
-from dmr.cli.validate import show_report
 from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import option
@@ -18,23 +18,28 @@ def run(arguments: Arguments, console: Console) -> int:
         if getattr(arguments, name) is not None:
             raise OptionError(f"{option(name)} is for meshes in files: a folder of parts is checked without it")
     max_edge = read_size(arguments.max_edge, "max_edge")
-    if max_edge is not None and not isinstance(max_edge, float):
-        raise OptionError(f"{option('max_edge')} must be a number for a folder of parts")
 
-    from dmr.distributed.validation.checker import validate
+    from dmr.distributed.engines import chosen_engine
+    from dmr.distributed.jobs.task import Resources
+    from dmr.distributed.output.parts import Parts
+    from dmr.distributed.validation.checker import validate_by
 
+    threads = 1 if arguments.scheduler and arguments.threads is None else arguments.threads
+    engine = chosen_engine(
+        Resources("cpu", threads), workers=arguments.workers, scheduler=arguments.scheduler, mpi=arguments.mpi
+    )
+    parts = Parts(arguments.mesh)
     input = None if arguments.input is None else read(
         arguments.input, points=arguments.convex_hull, features=features_asked(arguments)
     )  # fmt: skip
-    report = validate(
-        arguments.mesh,
+    report = validate_by(
+        engine,
+        parts,
         input=input,
         min_angle=arguments.min_angle,
         max_area=arguments.max_area,
         max_edge=max_edge,
         convex_hull=arguments.convex_hull,
-        workers=arguments.workers or 1,
-        threads=arguments.threads,
     )
-    show_report(report, report.lines(), arguments, console)
+    show_proof(report, report.lines(), arguments, console)
     return DONE if report.ok else INTERNAL

@@ -19,23 +19,27 @@ from dmr.distributed.output.finish import finish, write_manifest
 from dmr.distributed.output.parts import Parts
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
-from dmr.distributed.tiles.tasks import source_arrays
+from dmr.distributed.tiles.tasks import begin_arrays
 from dmr.errors import OptionError
+from dmr.memory import open_device
 from dmr.mesh.arguments import file_path
+from dmr.mesh.types import Mesh, Pslg
 from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.refinement.options import RefineOptions
+from dmr.refinement.setup.areas import with_area
+from dmr.sizing.functions import size_source
+from dmr.sizing.source import SizeSource
+from dmr.triangulation.meshing import triangulate_noting
 from dmr.triangulation.options import CONFLICT_POLICIES
 
-# The options of `dmr.refine` that mean the same here; `max_edge` is checked with them, and the rest is refused.
-OPTIONS = ("min_angle", "max_area", "steiner", "conforming", "keep_segments", "strict")
+# The options of `dmr.refine` that mean the same here; the rest is refused.
+OPTIONS = ("min_angle", "max_area", "grading", "steiner", "conforming", "keep_segments", "strict")
+BY_PLACE = ("area", "size", "max_edge")
 REFUSED = {
     "max_steiner": "each tile has a limit of its own",
     "max_seconds": "the result would depend on the machine",
     "marking": "only the default gives the same mesh in any order of the tasks",
     "optimize": "points would move across cuts",
-    "size": "points are placed over the whole at once; bound areas or edges",
-    "grading": "it belongs to sizes",
-    "area": "give the areas of triangles as the area_bounds of a Mesh, those of regions with the outline",
     "progress": "tasks run in other processes",
     "profile": "tasks run in other processes",
 }
@@ -74,8 +78,10 @@ def refine(
         threads: CPU threads of each task; by default the share of a worker in the cores with `workers`, one with an
             executor, and all cores otherwise.
         overwrite: whether a finished result in `out`, or what another job has left there, is replaced.
-        options: `min_angle`, `max_area`, `max_edge` (a number), `steiner`, `conforming`, `keep_segments` and `strict`,
-            as for `dmr.refine`.
+        options: `min_angle`, `max_area`, `area`, `max_edge`, `size`, `grading`, `steiner`, `conforming`,
+            `keep_segments` and `strict`, as for `dmr.refine`, with two differences. Functions are sampled before the
+            domain is cut (`dmr.sizing.sampled`, with its usual error), and their samples are the bounds. Points are not
+            placed by `size`: edges are at most 1.55 times as long, which gives about as many triangles.
 
     Returns:
         The result. `complete` in its `manifest` is False if a tile reached its limit on points, where the mesh is
@@ -111,14 +117,15 @@ def refine_by(
     **options: Any,
 ) -> Parts:
     """Refines in tiles by an engine; arguments, result and errors are those of `refine`."""
-    bounds = checked_bounds(options)
+    check_options(options)
     folder = file_path(out)
     tile_triangles = whole_option("tile_triangles", tile_triangles)
     given, hull = as_mesh_or_domain(source, "source", convex_hull=switch("convex_hull", convex_hull))
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
+    given, bounds = _bounds(given, options, on_conflict=on_conflict, convex_hull=hull)
     job: dict[str, Any] = {
         "version": __version__,
-        "source": name_of(source_arrays(given)),
+        "source": name_of(begin_arrays(given, bounds)),
         "names": given.names,
         "tile_triangles": tile_triangles,
         "on_conflict": on_conflict,
@@ -136,19 +143,40 @@ def refine_by(
     return Parts(folder)
 
 
-def checked_bounds(options: Mapping[str, Any]) -> Bounds:
-    """Returns the bounds that options ask for.
+def check_options(options: Mapping[str, Any]) -> RefineOptions:
+    """Checks the options of a refinement in tiles, but for those by place.
 
     Raises:
         OptionError: an option cannot be used, or not with tiles.
     """
+    known = (*OPTIONS, *BY_PLACE)
     for name in options:
         if name in REFUSED:
             raise OptionError(f"{option(name)} does not go with tiles: {REFUSED[name]}")
-        if name not in (*OPTIONS, "max_edge"):
-            raise OptionError(f"there is no option {name!r} for a refinement in tiles; there are {', '.join(OPTIONS)}")
-    asked = {name: value for name, value in options.items() if name in OPTIONS}
-    return Bounds.checked(RefineOptions(**asked), options.get("max_edge"))
+        if name not in known:
+            raise OptionError(f"there is no option {name!r} for a refinement in tiles; there are {', '.join(known)}")
+    return RefineOptions(**{name: value for name, value in options.items() if name in OPTIONS})
+
+
+def _bounds(
+    source: Mesh | Pslg, options: Mapping[str, Any], *, on_conflict: str, convex_hull: bool
+) -> tuple[Mesh | Pslg, Bounds]:
+    """Returns the source, with the area bounds that `area` gives its triangles, and the bounds."""
+    source, asked, area_root = with_area(source, options.get("area"), check_options(options))
+    sources: dict[str, SizeSource | None] = {"area_root": area_root}
+    for name in ("size", "max_edge"):
+        given = options.get(name)
+        sources[name] = None if given is None else size_source(given, name)
+
+    def mesh() -> Mesh:
+        if isinstance(source, Mesh):
+            return source
+        device = open_device("cpu")
+        return triangulate_noting(
+            source, on_conflict=on_conflict, convex_hull=convex_hull, mesher="dmr", device=device
+        )[0]
+
+    return source, Bounds.checked(asked, sources, mesh)
 
 
 def _remove_stale(folder: Path, files: Collection[str]) -> None:

@@ -17,7 +17,7 @@ Names = dict[str, dict[int, str]]
 
 REGIONS, MARKERS = "regions", "markers"
 _FORBIDDEN = '"\\'  # the ends of names in Gmsh's files
-# What files call regions and markers without a name.
+# Names in files of regions and markers without a name.
 _STANDARD = re.compile("(region|boundary)_-?[0-9]+")
 
 

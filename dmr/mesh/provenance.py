@@ -21,7 +21,7 @@ from dmr.mesh.types import Float, Int, Mesh
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """What the triangulation knows about the edges of its mesh.
+    """Edges of a mesh as its triangulation has found them.
 
     Attributes:
         neighbours: (m, 3) int32, as `Mesh.neighbours`.

@@ -34,7 +34,7 @@ PLACES = np.array([(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (0, 2), (1, 2
 CORNERS = [0, 2, 6, 8]
 NEW = [1, 3, 4, 5, 7]
 OF_QUADRANTS = np.array([(0, 1, 3, 4), (1, 2, 4, 5), (3, 4, 6, 7), (4, 5, 7, 8)])
-# What the corners give at the new places.
+# Values at the new places, interpolated from the corners.
 WEIGHTS = np.array([(2, 2, 0, 0), (2, 0, 2, 0), (1, 1, 1, 1), (0, 2, 0, 2), (0, 0, 2, 2)]) / 4
 
 

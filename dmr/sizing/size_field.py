@@ -11,6 +11,7 @@ identical results on every machine.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,11 @@ class SizeField(HoldsFrozen, SizeSource):
         return DeviceSizes((self._support.step(device, self.values),))
 
     @property
+    def support(self) -> Support:
+        """The places of the sizes."""
+        return self._support
+
+    @property
     def deviation(self) -> float | None:
         """Largest relative difference between a sampled function and this field, where both were compared.
 
@@ -169,9 +175,16 @@ class _OnTriangles(_OnMesh):
         return f"on {len(self.mesh.triangles)} triangles"
 
 
+@dataclass(frozen=True, eq=False)
 class _OnGrid(Support):
-    def __init__(self, x: Float, y: Float) -> None:
-        self.x, self.y = x, y
+    """The points of a grid.
+
+    Attributes:
+        x: (nx,), y: (ny,) the coordinates of its lines.
+    """
+
+    x: Float
+    y: Float
 
     def step(self, device: Device, values: Float) -> Step:
         grid = (device.array(self.x), len(self.x), device.array(self.y), len(self.y), device.array(values))

@@ -110,7 +110,7 @@ class Sweep {
         return orient2d(places_[edge.left].point, places_[edge.right].point, places_[place].point);
     }
 
-    Finding blamed(Verdict verdict, int32 edge, int32 place) const {
+    Finding finding(Verdict verdict, int32 edge, int32 place) const {
         return {verdict, edge, places_[place].vertex, NOTHING};
     }
 
@@ -119,24 +119,24 @@ class Sweep {
         const size_t low = first_not_below(place), high = low + ending_[place];
         for (size_t i = low; i < std::min(high, status_.size()); ++i)
             if (edges_[status_[i]].right != place)
-                return blamed(TOUCHES, status_[i], place);
+                return finding(TOUCHES, status_[i], place);
         if (high > status_.size())
-            return blamed(CROSSES, status_.empty() ? 0 : status_.back(), place);
+            return finding(CROSSES, status_.empty() ? 0 : status_.back(), place);
         if (low > 0 && !is_clear(status_[low - 1], place, 1))
-            return blamed(TOUCHES, status_[low - 1], place);
+            return finding(TOUCHES, status_[low - 1], place);
         if (high < status_.size() && !is_clear(status_[high], place, -1))
-            return blamed(TOUCHES, status_[high], place);
+            return finding(TOUCHES, status_[high], place);
         const auto start = starting_.begin() + first_[place], end = starting_.begin() + first_[place + 1];
         std::stable_sort(start, end, [&](int32 a, int32 b) { return side(edges_[a], edges_[b].right) > 0; });
         for (auto edge = start; edge != end; ++edge)
             if (edge != start && side(edges_[edge[-1]], edges_[*edge].right) <= 0)
-                return blamed(ON_ANOTHER, *edge, place);
+                return finding(ON_ANOTHER, *edge, place);
         replace(low, high, start, end);
         for (size_t i = low; i < low + size_t(end - start); ++i) {
             // From outside, where every upward line begins, the first edge must lead in, the next one out, and so on.
             const bool rightward = edges_[status_[i]].rightward;
             if (rightward != (i % 2 == 0))
-                return blamed(rightward ? INSIDE : OUTSIDE, status_[i], place);
+                return finding(rightward ? INSIDE : OUTSIDE, status_[i], place);
         }
         return {COVERED_ONCE, NOTHING, NOTHING, NOTHING};
     }

@@ -3,10 +3,13 @@
     python -m scripts.bench.sizes                               # all domains, one thread
     python -m scripts.bench.sizes --domains L skew --scale 0.3  # finer by this factor
     python -m scripts.bench.sizes --device cuda
+    python -m scripts.bench.sizes --functions                   # sizes that are numbers are given as functions
 
 The columns: triangles, mean smallest angle, smallest angle, mean edge over size, share of edges within 0.7 to 1.35
 sizes, shortest and longest edge over size, and the least of the seconds of all runs. Gmsh (Algorithm 6) meshes the same
-outline in the same run; without its package, or the system libraries that it needs, a line says so.
+outline in the same run; without its package, or the system libraries that it needs, a line says so. By default it
+extends the lengths of a finer outline into the domain, also where sizes are a function; for functions a third row has
+Mesh.MeshSizeExtendFromBoundary = 0, as Gmsh's manual recommends for them.
 """
 
 from __future__ import annotations
@@ -15,80 +18,15 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import dmr
-from dmr import domains
+from scripts.lib.size_domains import DOMAINS, Domain, Float, Size
 
-Float = NDArray[np.float64]
-Size = float | Callable[[Float], Float]
-FORMAT = "{:>6} {:>5} {:>9} {:>6} {:>6} {:>7} {:>7} {:>6} {:>6} {:>8}"
-
-
-@dataclass(frozen=True)
-class Domain:
-    """An outline, its rings by the numbers of their segments, and the sizes wanted."""
-
-    outline: dmr.Pslg
-    rings: list[range]
-    size: Size
-
-
-def distance_to(points: Float) -> Callable[[Float], Float]:
-    """Returns the distance from places to the nearest of some points."""
-    from scipy.spatial import cKDTree
-
-    tree = cKDTree(points)
-    return lambda places: np.asarray(tree.query(places)[0])
-
-
-def with_holes(outline: Any, holes: list[Float], size: Size) -> Domain:
-    """Makes a domain of rings."""
-    lengths = [len(outline), *map(len, holes)]
-    ends = np.cumsum([0, *lengths])
-    rings = [range(int(a), int(b)) for a, b in pairwise(ends)]
-    return Domain(domains.polygon(outline, holes=holes), rings, size)
-
-
-def airfoil() -> Domain:
-    """A NACA 0012 profile in a channel; sizes grow with the distance from it."""
-    x = (1 - np.cos(np.linspace(0, np.pi, 60))) / 2
-    y = 0.6 * (0.2969 * np.sqrt(x) - 0.126 * x - 0.3516 * x**2 + 0.2843 * x**3 - 0.1036 * x**4)
-    profile = np.concatenate([np.stack([x, y], 1), np.stack([x, -y], 1)[-2:0:-1]])
-    distance = distance_to(profile)
-    box = [(-2, -2), (4, -2), (4, 2), (-2, 2)]
-    return with_holes(box, [profile], lambda points: np.minimum(0.02 + 0.15 * distance(points), 0.25))
-
-
-def coast() -> Domain:
-    """The sea around an island with a rough shore; sizes grow from it."""
-    random = np.random.default_rng(1)
-    angles = np.arange(400) * 2 * np.pi / 400
-    waves = sum(random.normal() / k**1.3 * np.cos(k * angles + 7 * random.random()) for k in range(2, 40))
-    shore = (1 + 0.12 * waves)[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    distance = distance_to(shore)
-    return with_holes([(-4, -4), (4, -4), (4, 4), (-4, 4)], [shore], lambda points: 0.02 + 0.12 * distance(points))
-
-
-def plate() -> Domain:
-    """A plate with two bores, whose segments are long compared with the size."""
-    bores = [domains.circle_points(radius, 8, center) for radius, center in ((0.4, (1, 1)), (0.3, (3, 0.7)))]
-    return with_holes([(0, 0), (4, 0), (4, 2), (0, 2)], bores, 0.05)
-
-
-DOMAINS = {
-    "L": lambda: with_holes([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], [], 0.03),
-    "skew": lambda: with_holes([(0, 0), (2, 0.3), (1.6, 1.7), (0.3, 1.4)], [], 0.03),
-    "plate": plate,
-    "airfoil": airfoil,
-    "coast": coast,
-}
+FORMAT = "{:>7} {:>10} {:>9} {:>6} {:>6} {:>7} {:>7} {:>6} {:>6} {:>8}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,16 +37,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.domains:
         domain = DOMAINS[name]()
         size = scaled(domain.size, options.scale)
+        if options.functions and not callable(size):
+            size = partial(equal_sizes, size)
         mesh, seconds = ours(domain, size, options)
         show(name, "dmr", mesh, size, seconds)
         failed |= not dmr.validate(mesh, input=domain.outline, min_angle=30).ok
-        try:
-            mesh, seconds = gmsh_mesh(domain, size, options.repeats)
-        except (ImportError, OSError) as error:
-            print(f"no Gmsh: {error}", file=sys.stderr)
-            continue
-        show(name, "Gmsh", mesh, size, seconds)
+        for program, extend in (("Gmsh", True), ("Gmsh field", False))[: 1 + callable(size)]:
+            try:
+                mesh, seconds = gmsh_mesh(domain, size, options.repeats, extend=extend)
+            except (ImportError, OSError) as error:
+                print(f"no Gmsh: {error}", file=sys.stderr)
+                break
+            show(name, program, mesh, size, seconds)
     return 5 if failed else 0
+
+
+def equal_sizes(size: float, points: Float) -> Float:
+    """Returns one size for all points."""
+    return np.full(len(points), size)
 
 
 def scaled(size: Size, scale: float) -> Size:
@@ -128,8 +74,11 @@ def ours(domain: Domain, size: Size, options: argparse.Namespace) -> tuple[dmr.M
     return fine.mesh, min(runs)
 
 
-def gmsh_mesh(domain: Domain, size: Size, repeats: int) -> tuple[dmr.Mesh, float]:
+def gmsh_mesh(domain: Domain, size: Size, repeats: int, *, extend: bool = True) -> tuple[dmr.Mesh, float]:
     """Returns Gmsh's mesh, and the least seconds of its two-dimensional meshing.
+
+    Args:
+        extend: whether Gmsh extends the lengths of the outline's pieces into the domain, as it does by default.
 
     Raises:
         ImportError, OSError: Gmsh, or a library that it needs, is missing.
@@ -143,6 +92,7 @@ def gmsh_mesh(domain: Domain, size: Size, repeats: int) -> tuple[dmr.Mesh, float
             gmsh.option.setNumber("General.Terminal", 0)
             gmsh.option.setNumber("General.NumThreads", 1)
             gmsh.option.setNumber("Mesh.Algorithm", 6)
+            gmsh.option.setNumber("Mesh.MeshSizeExtendFromBoundary", int(extend))
             _outline(gmsh.model.geo, domain)
             gmsh.model.geo.synchronize()
             if callable(size):
@@ -201,6 +151,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument("--domains", nargs="+", choices=DOMAINS, default=list(DOMAINS), help="default: all")
     found.add_argument("--scale", type=float, default=1.0, metavar="F", help="multiply all sizes (default: 1)")
+    found.add_argument("--functions", action="store_true", help="give sizes that are numbers as functions")
     found.add_argument("--device", default="cpu", help="as for dmr.refine (default: cpu)")
     found.add_argument("--threads", type=int, default=1, metavar="N", help="CPU threads (default: 1)")
     found.add_argument("--repeats", type=int, default=3, metavar="N", help="runs of each program (default: 3)")

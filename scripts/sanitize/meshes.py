@@ -13,6 +13,10 @@ import numpy as np
 
 import dmr
 from dmr import domains, sizing
+from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.cutting import cut
+from dmr.distributed.tiles.patch import Patch
+from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.location.box_tree import BoxTree, Frame
@@ -343,6 +347,20 @@ def triangulations(device: Device) -> Iterator[Case]:
     yield "segments", lambda: by_rounds(dmr.Pslg(sets["random"], edges, holes=np.array([[0.5, 0.5]])))
 
 
+def tiles(device: Device) -> Iterator[Case]:
+    """A coarse mesh, cut into tiles, of which each is refined, with and without a core."""
+    bounds = Bounds(options=RefineOptions(max_area=4e-3))
+    patch, edges, whole, _ = refine_coarsely(dmr.generate("random", 60, seed=4), bounds, 4.0, fully=True, device=device)
+
+    def run(tile: Patch, depth: int) -> str:
+        done = refine_patch(tile, whole, bounds, device, depth)
+        parts = [each for each in (done.core, done.margin) if each is not None]
+        return digest(*(array for each in parts for array in (each.mesh.vertices, each.mesh.triangles, each.numbers)))
+
+    for number, (tile, depth) in enumerate(product(cut(patch, edges, bounds, 200, 0), (1, 20))):
+        yield f"tile {number // 2}, depth {depth}", partial(run, tile, depth)
+
+
 FAMILIES: dict[str, Family] = {
     "locations": locations,
     "triangulations": triangulations,
@@ -354,6 +372,7 @@ FAMILIES: dict[str, Family] = {
     "sizes": size_sources,
     "refine-outlines": outlines,
     "refine-optimizations": optimizations,
+    "tiles": tiles,
     "primitives": primitives,
     "predicates": predicates,
 }

@@ -26,10 +26,10 @@ import dmr
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.output.pieces import united
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
 from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.pieces import united
 from dmr.refinement.options import RefineOptions
 from scripts.lib.machines import machine
 from scripts.lib.measuring import add_record, benchmark_parser, positive, run_benchmark, standard_input
@@ -77,7 +77,7 @@ def _input(name: str) -> tuple[dmr.Mesh, float | None]:
 def _compared(
     name: str, source: dmr.Mesh, max_area: float | None, tile: int, spent: float, plain: dmr.Refinement
 ) -> dict[str, Any]:
-    bounds = Bounds.checked(RefineOptions(max_area=max_area), None)
+    bounds = Bounds(options=RefineOptions(max_area=max_area))
     with tempfile.TemporaryDirectory(prefix="dmr-tiles-") as folder:
         runner = InProcess(Store(Path(folder), durable=False), Resources("cpu", 1))
 

@@ -30,7 +30,7 @@ MOST_ALONE_ON_GPU = TEAM_SIZE  # most nodes of a round that one team follows alo
 
 
 class Strategy(Enumeration):
-    """How the loop over nodes and edges is distributed."""
+    """Distribution of the loop over nodes and edges."""
 
 
 STRATEGIES = {

@@ -1,4 +1,4 @@
-"""What readers read: a file on a disk, or a stream such as stdin."""
+"""Inputs of readers: a file on a disk, or a stream such as stdin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What networkx is told about the backend when it is imported; this module imports nothing else."""
+"""Description of the backend for networkx, which reads it on import; this module imports nothing else."""
 
 from __future__ import annotations
 

@@ -173,6 +173,7 @@ def completed(words, program="dmr"):
     return bash.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_completes_commands_options_and_values():
     pytest.importorskip("shtab")

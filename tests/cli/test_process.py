@@ -35,6 +35,7 @@ def test_the_version_is_printed_without_heavy_imports(tmp_path):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_no_progress_and_no_colours_in_a_pipe(tmp_path):
     io.write(tmp_path / "input.ele", fan())
     done = dmr("refine", "input.ele", cwd=tmp_path, NO_COLOR="")
@@ -43,6 +44,7 @@ def test_no_progress_and_no_colours_in_a_pipe(tmp_path):
     assert "round 1" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_not_an_error(tmp_path):
     io.write(tmp_path / "input.ele", fan())
     for arguments in (["info", "input.ele"], ["--help"], ["devices", "--json"]):
@@ -53,6 +55,7 @@ def test_a_closed_pipe_is_not_an_error(tmp_path):
             assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 0)
 
 
+@pytest.mark.slow
 def test_ascii_output_for_ascii_terminals(tmp_path):
     io.write(tmp_path / "ångström.ele", fan())
     done = dmr("info", "ångström.ele", cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")

@@ -13,6 +13,7 @@ from tests.support.paths import ROOT
 PAGE = (ROOT / "docs" / "guide" / "examples" / "gallery.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", EXHIBITS, ids=lambda make: make.__name__)
 def test_exhibits_are_meshed_as_promised(make) -> None:
     exhibit = make()

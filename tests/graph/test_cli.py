@@ -129,6 +129,7 @@ def test_stdin_is_refused_without_a_format_and_names_its_lines(capsys, monkeypat
     assert run(capsys, "info", "-", "--format", "xyz")[0] == 2
 
 
+@pytest.mark.slow
 def test_a_pipe_into_a_command(tmp_path):
     done = process("rank", "-", "--format", "txt", "--json", "--device", "cpu", input="1\n2\n-1\n")
     assert done.returncode == 0 and json.loads(done.stdout)["longest"] == 3
@@ -149,6 +150,7 @@ def test_generate_writes_the_named_format(tmp_path, capsys):
     assert code == 2 and "format must be one of npy, txt, csv, not 'mtx'" in err
 
 
+@pytest.mark.slow
 def test_info_draws_degrees(graph_file, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "a.png"

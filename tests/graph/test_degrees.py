@@ -89,6 +89,7 @@ def test_a_level_below_1_is_refused():
         split_distribution(np.array([1]), 0)
 
 
+@pytest.mark.slow
 def test_degree_plots(tmp_path):
     pytest.importorskip("matplotlib")
     graph = with_degrees([0, 1, 1, 2, 40])

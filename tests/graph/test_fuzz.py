@@ -235,7 +235,7 @@ def in_an_empty_folder(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @seed(18)
-@settings(max_examples=400, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, database=None, suppress_health_check=list(HealthCheck))
 @given(calls(sorted(FUNCTIONS)))
 def test_any_arguments_raise_only_own_errors(case):
     check_call(case)
@@ -356,7 +356,7 @@ def folder(tmp_path_factory):
 
 
 @seed(18)
-@settings(max_examples=250, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=125, database=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_damaged_files_raise_only_own_errors(folder, data):
     check_file(folder, *data.draw(damaged(contents_once(folder))))

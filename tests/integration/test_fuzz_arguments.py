@@ -423,7 +423,7 @@ def test_valid_arguments_are_accepted() -> None:
 
 @pytest.mark.slow
 @seed(18)
-@settings(max_examples=250, phases=[Phase.generate], **LOOSE)
+@settings(max_examples=125, phases=[Phase.generate], **LOOSE)
 @given(calls())
 def test_invalid_arguments_raise_only_own_errors(drawn: tuple[str, dict[str, Any]]) -> None:
     attempt(drawn)

@@ -85,6 +85,7 @@ def assertions(files):
                 yield f"static_assert(__builtin_offsetof({name}, {field}) == {offset});"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which(CXX) is None, reason=f"no compiler {CXX}")
 def test_values_and_layouts_are_those_of_the_compiler():
     def complaints_about(file):

@@ -156,6 +156,7 @@ def built(nvcc, tmp_path, monkeypatch):
     return log
 
 
+@pytest.mark.slow
 def test_prebuilt_modules_are_used_without_nvcc(built, caplog):
     before = built.read_text()
     for capability, architecture in (((9, 0), "sm_90"), ((8, 0), "sm_80"), ((8, 9), "sm_80")):
@@ -170,6 +171,7 @@ def test_prebuilt_modules_are_used_without_nvcc(built, caplog):
     assert built.read_text() == before and not caplog.records
 
 
+@pytest.mark.slow
 def test_outdated_prebuilt_modules_are_not_used(built, tmp_path, monkeypatch):
     changed = tmp_path / "cuda_src"
     for source in source_folder().rglob("*.cu*"):
@@ -181,6 +183,7 @@ def test_outdated_prebuilt_modules_are_not_used(built, tmp_path, monkeypatch):
     assert compiler.prebuilt(changed / "primitives" / "scan.cu", CAPABILITY) is None
 
 
+@pytest.mark.slow
 def test_none_disables_prebuilding(built, monkeypatch):
     monkeypatch.setenv(ahead.VARIABLE, "none")
     assert ahead.build_ahead(source_folder(), compiler.PREBUILT) == []

@@ -110,6 +110,7 @@ def test_refinement_prepares_its_modules(recorded, marking, balance, loop):
     assert recorded.prepared - recorded.launched <= spared
 
 
+@pytest.mark.slow
 def test_refinement_with_size_and_callback_prepares_its_modules(recorded):
     domain = dmr.read(BRACKET)
     for options in ({"max_area": 0.05}, {"max_edge": 0.5}, {"progress": lambda *_: None}, {"profile": True}):

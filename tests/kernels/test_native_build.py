@@ -87,6 +87,7 @@ def test_nvcc_emits_no_fused_multiply_add(ptx):
     assert re.search(r"\bfma\.", ptx_of(source_folder() / "geometry" / "predicates.cu", "-fmad=true"))
 
 
+@pytest.mark.slow
 @on_x86
 @needs("objdump")
 def test_the_host_library_has_no_fused_multiply_add():

@@ -206,6 +206,7 @@ def integer_grid(corners, rows=MANY):
     return points, oracle(points)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("away", [0.0, 1e6, -1e9, 1e15])
 @both_predicates
 def test_a_quarter_of_a_million_integer_rows(device, corners, away):

@@ -48,8 +48,8 @@ struct QueueSpace {
     int32 filled[2]; // number of requested positions, and their begin in the next list
 };
 
-// What the body of a loop sees: the graph, the number of the round, and the team's queue for the next list. The queue
-// is buffered in shared memory; without a buffer, it reserves a position per node by a global atomic.
+// Arguments of the body of a loop: the graph, the number of the round, and the team's queue for the next list. The
+// queue is buffered in shared memory; without a buffer, it reserves a position per node by a global atomic.
 struct Loop {
     Csr graph;
     Frontier frontier;

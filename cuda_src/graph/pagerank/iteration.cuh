@@ -53,12 +53,12 @@ KERNEL_STRUCT(PageRank) {
     METHOD bool is_narrow() const { return narrow0 != nullptr; }
 };
 
-// What a thread adds to the totals of an iteration.
+// A thread's contribution to the totals of an iteration.
 struct RankSums {
     uint64 change = 0, dangling = 0;
 };
 
-// What is known of a node before its shares are summed.
+// A node's values before its shares are summed.
 struct RankedNode {
     uint64 score, ratio;
 };
@@ -96,7 +96,7 @@ template <class T> struct Iteration {
     }
 };
 
-// How far a computation is. All of it is loaded before any of it is used, so that a GPU waits once.
+// Progress of a computation. All of it is loaded before any of it is used, so that a GPU waits once.
 struct RankProgress {
     int32 iterations, ended;
     uint64 dangling_mass;
@@ -169,7 +169,7 @@ INLINE void add_sums(const Team &team, const PageRank &rank, const RankSums &sum
     }
 }
 
-// What the end of an iteration needs; loaded at once, like RankProgress, when all sums were added but for the rest.
+// Input of the end of an iteration; loaded at once, like RankProgress, when all sums were added but for the rest.
 struct RankEnd {
     uint64 change, dangling, slice;
     int32 iterations;

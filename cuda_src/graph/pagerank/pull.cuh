@@ -9,7 +9,7 @@
 #include "graph/pagerank/tiles.cuh"
 
 constexpr int MOST_SCANNED = int(2 * RANK_TILE / TEAM_SIZE); // prefix sums per member
-constexpr int PAD = 8;      // an unused word after so many: neighbouring members use other banks of shared memory
+constexpr int PAD = 8;      // words between two unused ones: neighbouring members use other banks of shared memory
 constexpr int LOADS = 8;    // shares that a member of a GPU waits for together
 constexpr Index AHEAD = 64; // edges: a CPU prefetches their shares
 

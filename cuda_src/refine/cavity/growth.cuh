@@ -217,15 +217,6 @@ INLINE float64 aligned_distance(const Subsegment &s, int32 apex, int32 across, c
     return 0.0;
 }
 
-// The squared distance from p to the nearest point between a and b.
-INLINE float64 squared_distance(Point p, Point a, Point b) {
-    const float64 dot = (p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y), whole = squared_length(a, b);
-    if (dot <= 0.0 || dot >= whole)
-        return squared_length(p, dot <= 0.0 ? a : b);
-    const float64 cross = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
-    return cross * cross / whole;
-}
-
 // The fraction of its length at which a subsegment is cut. If it is much longer than its distance to the opposite
 // vertices, as the wall of a channel is, it will be cut into many pieces, each about `stretch` times as long as that
 // distance. These should have equal lengths, and be no shorter than necessary: of n pieces, n / 2, rounded, go to each

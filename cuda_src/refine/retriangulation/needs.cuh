@@ -1,4 +1,4 @@
-// What the winners of a step need: new vertices, slots and subsegments.
+// Needs of the winners of a step: new vertices, slots and subsegments.
 //
 // The k slots of a cavity are reused. The one or two more that a fan needs are numbered by prefix sums over the winners
 // in their order. The arrays therefore never hold garbage, and the place of each triangle does not depend on thread

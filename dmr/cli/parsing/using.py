@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from dmr.cli.parsing.options import add_extras, add_feature_options
+from dmr.cli.parsing.tiles import add_engines
 from dmr.common.command_line.parser import add_command, add_json, add_threads
 from dmr.common.command_line.values import count, file_name, label, number, positive
 from dmr.distributed.output.methods import PARTITIONS
@@ -41,7 +42,7 @@ def add_validate(commands: Any) -> None:
         help="the list that refine --unrefined wrote: these triangles may miss a bound where the geometry confirms it",
     )
     add("--convex-hull", action="store_true", help="the domain of a .poly is the convex hull of its vertices")
-    add("--workers", type=positive, metavar="K", help="check the parts of a folder in K processes (default: 1)")
+    add_engines(parser.add_argument_group("meshes in parts"), "in K processes of this machine")
     add_threads(parser)
     add_json(parser)
     add_feature_options(parser)

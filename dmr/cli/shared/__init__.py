@@ -1,1 +1,1 @@
-"""What several commands share: console, progress bar, input and output files."""
+"""Parts that several commands share: console, progress bar, input and output files."""

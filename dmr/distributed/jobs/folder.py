@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.errors import file_error
+from dmr.common.cached import cached_property
+from dmr.errors import FileContentError, MissingFileError, file_error
 
-ARRAY_SUFFIX = ".npy"
+ARRAYS = "arrays.bin"
+ALIGNMENT = 64  # of each array in the file, in bytes: a cache line
+_END = 8  # bytes at the end of the file: the place of the index
 
 
 class Folder:
-    """Arrays by name, one `.npy` file each. Arrays are read through memory maps, so that slices need no more memory.
+    """Arrays by name, in one file. They are read through a memory map, so that slices need no more memory.
 
-    `folder["points"]` reads an array, `folder["points"] = array` writes one, and `"points" in folder` tells whether
-    there is one. Other files may be written beside them, to `path`.
+    `folder["points"]` reads an array, and `"points" in folder` tells whether there is one. In a new folder
+    `folder["points"] = array` writes one, once per name, and `close` completes the file; only then is it read. Other
+    files may be written beside it, to `path`.
+
+    The file holds the bytes of the arrays, each aligned, then an index as JSON, {name: [dtype, shape, place]}, then
+    the place of the index as a little-endian number of 64 bits.
 
     Args:
         path: the folder, which exists.
@@ -26,19 +34,18 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._written: dict[str, tuple[str, tuple[int, ...], int]] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Returns an array, read-only and mapped to its file.
+        """Returns an array, read-only and mapped to the file.
 
         Raises:
-            FileError: there is no such array, or it cannot be read.
+            FileError: there is no such array, or the file cannot be read.
         """
-        path = self._file(name)
-        try:
-            array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise file_error(error, path, "cannot be read") from error
-        return array
+        if name not in self._index:
+            raise MissingFileError(f"has no array {name!r}", self._file)
+        dtype, shape, place = self._index[name]
+        return np.ndarray(shape, dtype, self._bytes, place)
 
     def __setitem__(self, name: str, array: NDArray[Any]) -> None:
         """Writes an array.
@@ -46,18 +53,55 @@ class Folder:
         Raises:
             FileError: it cannot be written.
         """
-        path = self._file(name)
+        array = np.ascontiguousarray(array)
+        self._written[name] = array.dtype.str, array.shape, self._append(array.reshape(-1).view(np.uint8).data)
+
+    def close(self) -> None:
+        """Completes the file, after the last array.
+
+        Raises:
+            FileError: it cannot be written.
+        """
+        place = self._append(json.dumps(self._written).encode())
+        self._append(place.to_bytes(_END, "little"), 1)
+
+    def _append(self, content: bytes | memoryview, alignment: int = ALIGNMENT) -> int:
+        """Appends bytes to the file; returns their place."""
         try:
-            np.save(path, array, allow_pickle=False)
+            with self._file.open("ab") as file:
+                file.write(bytes(-file.tell() % alignment))
+                place = file.tell()
+                file.write(content)
         except OSError as error:
-            raise file_error(error, path, "cannot be written") from error
+            raise file_error(error, self._file, "cannot be written") from error
+        return place
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._file(name).exists()
+        return name in self._index
 
     def __iter__(self) -> Iterator[str]:
         """Yields the names of the arrays, sorted."""
-        return iter(sorted(path.stem for path in self.path.glob(f"*{ARRAY_SUFFIX}")))
+        return iter(sorted(self._index))
 
-    def _file(self, name: str) -> Path:
-        return self.path / f"{name}{ARRAY_SUFFIX}"
+    @property
+    def _file(self) -> Path:
+        return self.path / ARRAYS
+
+    @cached_property
+    def _bytes(self) -> NDArray[np.uint8]:
+        try:
+            return np.memmap(self._file, np.uint8, "r")
+        except (OSError, ValueError) as error:
+            raise file_error(error, self._file, "cannot be read") from error
+
+    @cached_property
+    def _index(self) -> dict[str, tuple[str, tuple[int, ...], int]]:
+        content = self._bytes
+        try:
+            place = int(content[-_END:].view("<u8")[0])
+            return {
+                name: (dtype, tuple(shape), at)
+                for name, (dtype, shape, at) in json.loads(content[place:-_END].tobytes()).items()
+            }
+        except (ValueError, IndexError) as error:
+            raise FileContentError("is damaged: it has no index of its arrays", self._file) from error

@@ -1,16 +1,24 @@
-"""Runs tasks in this process, one after the other."""
+"""Runs tasks in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from dmr.common.threads import available_threads
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
+from dmr.memory import open_device
+
+MOST_AT_ONCE = 8  # tasks; each may hold a tile in memory
 
 
 class InProcess:
     """The runner without an engine.
+
+    On a GPU tasks run on several threads, so that one uses the device while others read and write files. On a CPU,
+    whose threads a task shares out itself, they run one after the other.
 
     Args:
         store: where the outputs are; resources: what each task may use.
@@ -21,5 +29,14 @@ class InProcess:
         self._resources = resources or Resources()
 
     def run(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
-        """Runs tasks in order (`Runner.run`)."""
-        return [self.store.run(task, self._resources) for task in tasks]
+        """Runs tasks (`Runner.run`)."""
+        on_gpu = open_device(self._resources.device, self._resources.threads).threads == 0
+        if not on_gpu or len(tasks) < 2:
+            return [self.store.run(task, self._resources) for task in tasks]
+        with ThreadPoolExecutor(min(MOST_AT_ONCE, available_threads())) as executor:
+            futures = {task.name: executor.submit(self.store.run, task, self._resources) for task in tasks}
+            try:
+                return [futures[task.name].result() for task in tasks]
+            finally:
+                for future in futures.values():
+                    future.cancel()

@@ -1,4 +1,4 @@
-"""What a loop over tasks needs of an engine."""
+"""Interface of an engine to loops over tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Runner(Protocol):
 
     @property
     def store(self) -> Store:
-        """Where the outputs are."""
+        """The folder of the outputs."""
 
     def run(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
         """Runs tasks that do not depend on each other; those whose output is there are not run again.

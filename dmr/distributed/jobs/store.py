@@ -100,7 +100,9 @@ class Store:
         temporary = self.path / f"{TEMPORARY_PREFIX}{name}-{os.urandom(8).hex()}"
         try:
             temporary.mkdir()
-            yield Folder(temporary)
+            out = Folder(temporary)
+            yield out
+            out.close()
             if self._durable:
                 for path in (*temporary.iterdir(), temporary):
                     _flush(path)

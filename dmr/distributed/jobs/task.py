@@ -19,7 +19,7 @@ DIGEST_DIGITS = 24  # of 4 bits each; a job has far fewer than 2^48 tasks
 
 @dataclass(frozen=True)
 class Resources:
-    """What a task may use: the worker that runs it decides, and no result depends on it.
+    """Resources of a task, chosen by the worker that runs it; no result depends on them.
 
     Attributes:
         device: "cpu", "cuda:0", ..., as `device` of `dmr.refine`; threads: CPU threads, None for all.

@@ -17,7 +17,7 @@ from dmr.distributed.jobs.task import Resources, Task
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE")
 
-# What tasks of this process may use, as its start has decided.
+# Resources of the tasks of this process, decided when it starts.
 _resources = Resources()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.output.part import Part
-from dmr.distributed.output.pieces import PER_TRIANGLE, PER_VERTEX, edge_keys
+from dmr.distributed.tiles.pieces import PER_TRIANGLE, PER_VERTEX, edge_keys
 from dmr.errors import InvalidMeshError
 
 
@@ -37,6 +37,9 @@ def gathered_arrays(parts: Iterable[Part], counts: Mapping[str, int]) -> dict[st
         local = {"triangles": corners[mesh.triangles[own]]}
         local |= {name: array[mine] for name in PER_VERTEX if (array := getattr(mesh, name)) is not None}
         local |= {name: array[own] for name in PER_TRIANGLE if (array := getattr(mesh, name)) is not None}
+        if arrays and local.keys() != arrays.keys():
+            name = min(local.keys() ^ arrays.keys())
+            raise InvalidMeshError(f"of part 0 and part {part.index}, only one has {name}")
         for name, values in local.items():
             element = "vertices" if name in PER_VERTEX else "triangles"
             if name not in arrays:

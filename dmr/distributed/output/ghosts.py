@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.part import Part, file_name
-from dmr.distributed.output.pieces import restricted, touching, united
 from dmr.distributed.tiles.piece import BORDER, Piece
+from dmr.distributed.tiles.pieces import restricted, touching, united
 from dmr.mesh.types import Mesh
 
 Int64 = NDArray[np.int64]

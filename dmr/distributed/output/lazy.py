@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,6 @@ from dmr.errors import DmrError
 
 if TYPE_CHECKING:
     import dask.array
-
-    from dmr.distributed.output.parts import Parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +33,15 @@ class LazyMesh:
     triangle_attributes: dask.array.Array
 
 
-def open_lazily(parts: Parts) -> LazyMesh:
-    """Makes the dask arrays of `Parts.open_lazily`."""
+def lazy_mesh(read_part: Callable[[int], Part], sizes: Sequence[Mapping[str, int]]) -> LazyMesh:
+    """Makes the arrays of parts that are read when they are computed.
+
+    Args:
+        read_part: reads the part with an index; sizes: for each part, its `own_vertices` and `triangles`.
+
+    Raises:
+        DmrError: dask is missing.
+    """
     try:
         import dask.array
         from dask.delayed import delayed
@@ -44,17 +49,14 @@ def open_lazily(parts: Parts) -> LazyMesh:
         raise DmrError(
             f"lazy arrays need dask, the extra [distributed] of this package: pip install 'dask[array]' ({error})"
         ) from error
-    columns = parts.part(0).mesh.triangle_attributes
+    columns = read_part(0).mesh.triangle_attributes
     assert columns is not None
 
     make: Any = dask.array  # it has no types
 
     def array(read: Callable[[Part], NDArray[Any]], count: str, width: tuple[int, ...], dtype: type) -> Any:
-        get = delayed(lambda index: read(parts.part(index)), pure=True)
-        chunks = [
-            make.from_delayed(get(index), (entry[count], *width), dtype)
-            for index, entry in enumerate(parts.manifest["parts"])
-        ]
+        get = delayed(lambda index: read(read_part(index)), pure=True)
+        chunks = [make.from_delayed(get(index), (entry[count], *width), dtype) for index, entry in enumerate(sizes)]
         return make.concatenate(chunks)
 
     return LazyMesh(

@@ -20,7 +20,7 @@ from dmr.mesh.types import Mesh
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-# What a file holds besides the arrays of the mesh: these fields of `Part`.
+# Fields of `Part` that a file holds besides the arrays of the mesh.
 _NUMBERS = ("index", "own", "first")
 _TABLES = ("numbers", "ghost_numbers", "ghost_owners", "border", "border_owners")
 

@@ -15,9 +15,9 @@ from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.output.finish import finish, write_manifest
 from dmr.distributed.output.methods import PARTITIONS
 from dmr.distributed.output.parts import Parts
-from dmr.distributed.output.pieces import restricted
 from dmr.distributed.output.scratch import scratch_store
 from dmr.distributed.tiles.piece import BORDER, Piece
+from dmr.distributed.tiles.pieces import restricted
 from dmr.errors import DmrError, ExistingFileError, OptionError, file_error
 from dmr.memory import open_device, record
 from dmr.mesh.arguments import check_kind, file_path

@@ -63,7 +63,7 @@ class Parts:
 
     @property
     def unrefined(self) -> dict[str, int]:
-        """How many triangles the refinement left unrefined, by reason."""
+        """The number of triangles that the refinement left unrefined, by reason."""
         return dict(self.manifest.get("unrefined", {}))
 
     @cached_property
@@ -118,9 +118,9 @@ class Parts:
         Raises:
             DmrError: dask is missing.
         """
-        from dmr.distributed.output.lazy import open_lazily
+        from dmr.distributed.output.lazy import lazy_mesh
 
-        return open_lazily(self)
+        return lazy_mesh(self.part, self.manifest["parts"])
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

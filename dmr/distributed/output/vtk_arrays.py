@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.output.part import Part
-from dmr.distributed.output.pieces import edge_keys, edges_between
+from dmr.distributed.tiles.pieces import edge_keys, edges_between
 from dmr.io.meshio_files.formats import FORMATS
 from dmr.io.meshio_files.writing import Content, to_meshio
 

@@ -141,7 +141,7 @@ def _single(part: Part, path: Path) -> Arrays:
 
 
 def _kind(name: str) -> str:
-    """What the rows of an array belong to."""
+    """The elements that the rows of an array belong to."""
     if name == "Points" or name.startswith("PointData/"):
         return "points"
     return {"Connectivity": "corners", "Offsets": "offsets"}.get(name, "cells")

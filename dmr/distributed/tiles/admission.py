@@ -1,4 +1,4 @@
-"""Admits the active triangles of a patch to a device, as a part of the whole, and makes a patch of the result.
+"""Admits the active triangles of a patch to a device, as a part of the whole.
 
 Admission of a mesh derives input corners, the ends of segments and the origins of vertices from the mesh. In a tile it
 would derive them wrongly: its cuts are no boundary, and the vertices of earlier passes are no input. Here they are
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.cuts import CutEdges, active_sides, cut_edges, edges_of
-from dmr.distributed.tiles.patch import REASONS, Mask, Patch
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, cut_edges, edges_of
+from dmr.distributed.tiles.patch import Mask, Patch
+from dmr.distributed.tiles.piece import Int64
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device, constant
 from dmr.mesh.types import Float, Int, Mesh
@@ -36,7 +36,8 @@ class Tile:
         patch: the patch; frozen: (m,) bool, its frozen triangles.
         mesh: the active triangles, on the vertices of the patch and `further` ones of the whole; its segments are those
             with an active triangle beside them, which are the rows `rows` of the patch's segments.
-        further: (r,) int64, numbers of these vertices.
+        numbers: (n,) int64, the numbers of its vertices in the whole.
+        border: (b,) int32, the vertices on the border of the patch with the rest of the domain.
         origins: (k,) int32, the input segments that the tile uses; local_ends: (k, 2) their ends in the tile.
         anchor: (n,) int32 and acute: (n,) uint8, as in `Whole`, of the tile's vertices.
         cuts: the edges to the frozen triangles; waits: (s,) bool, the segments of `mesh` beside which a triangle is
@@ -47,7 +48,8 @@ class Tile:
     frozen: Mask
     mesh: Mesh
     rows: NDArray[np.intp]
-    further: NDArray[np.int64]
+    numbers: Int64
+    border: Int
     origins: Int
     local_ends: Int
     anchor: Int
@@ -96,7 +98,8 @@ def tile_of(patch: Patch, whole: Whole) -> Tile:
         frozen=frozen,
         mesh=mesh,
         rows=rows,
-        further=further,
+        numbers=numbers,
+        border=border_vertices(patch, edges, inside),
         origins=origins.astype(np.int32),
         local_ends=local(ends),
         anchor=anchor,
@@ -172,62 +175,3 @@ def _attach_cuts(state: DeviceMesh, cuts: CutEdges, order: Int, first: int) -> N
     state.beyond_cuts = state.device.array(np.ascontiguousarray(cuts.beyond[place]).reshape(-1).view(POINT))
     none = np.full(state.cuts, state.named, np.int32)
     state.subsegment_origin[first : state.subsegments_count].upload(none)
-
-
-def refined_patch(tile: Tile, state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Patch:
-    """Returns the patch with the refined triangles, after the frozen ones; new vertices have the numbers -1, -2, ...
-
-    Args:
-        left: the triangles that miss a bound, by reason.
-    """
-    patch, own = tile.patch, tile.patch.mesh
-    mesh = state.to_mesh(tile.mesh)
-    ends, origins = state.segments()
-    known, extra = len(own.vertices), len(tile.further)
-    new = np.arange(len(mesh.vertices)) >= known + extra
-    place = np.arange(len(mesh.vertices), dtype=np.int32)
-    place[new] -= extra
-    kept = np.ones(len(mesh.vertices), np.bool_)
-    kept[known : known + extra] = False
-    alone = np.ones(len(own.segments), np.bool_)  # between frozen triangles only
-    alone[tile.rows] = False
-
-    def joined(frozen_rows: NDArray[Any] | None, rows: NDArray[Any] | None) -> Any:
-        return None if frozen_rows is None or rows is None else np.concatenate([frozen_rows[tile.frozen], rows])
-
-    assert own.segment_markers is not None and mesh.segment_markers is not None
-    refined = Mesh.sound(
-        vertices=mesh.vertices[kept],
-        triangles=np.concatenate([own.triangles[tile.frozen], place[mesh.triangles]]),
-        segments=np.concatenate([own.segments[alone], place[ends]]),
-        segment_markers=np.concatenate([own.segment_markers[alone], mesh.segment_markers]),
-        vertex_markers=None if mesh.vertex_markers is None else mesh.vertex_markers[kept],
-        vertex_attributes=None if mesh.vertex_attributes is None else mesh.vertex_attributes[kept],
-        triangle_attributes=joined(own.triangle_attributes, mesh.triangle_attributes),
-        area_bounds=joined(own.area_bounds, mesh.area_bounds),
-    )
-    made = slice(state.input_vertices, state.vertices)
-    origin = state.vertex_origin[made].download()
-    origin[origin >= 0] = tile.origins[origin[origin >= 0]]
-    reasons, seeds = _marks(state, left)
-    return Patch(
-        Piece(refined, np.concatenate([patch.numbers, -1 - np.arange(len(origin))])),
-        np.concatenate([patch.vertex_origin, origin]),
-        np.concatenate([patch.vertex_parameter, state.vertex_parameter[made].download()]),
-        np.concatenate([patch.segment_origin[alone], tile.origins[origins]]),
-        np.concatenate([patch.seeds[tile.frozen], seeds]),
-        np.concatenate([patch.reasons[tile.frozen], reasons]),
-    )
-
-
-def _marks(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> tuple[NDArray[np.uint8], Mask]:
-    """Returns the reason of each triangle, and whether it, or a segment beside it, waits."""
-    reasons = np.zeros(state.slots, np.uint8)
-    for reason, triangles in left.items():
-        reasons[triangles] = REASONS.index(reason) + 1
-    seeds = reasons == REASONS.index("waiting") + 1
-    states = state.split_states[: state.subsegments_count].download()
-    waiting = (states == SplitState.WANTED_ELSEWHERE) | (states == SplitState.SPLIT_WAITS)
-    if waiting.any():
-        seeds[state.subsegments[: state.subsegments_count].download()["left"][waiting]] = True
-    return reasons, seeds

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.cuts import border_vertices, edges_of
-from dmr.distributed.tiles.patch import Patch
+from dmr.distributed.tiles.patch import Patch, with_numbers
 from dmr.distributed.tiles.piece import Arrays, Int64
-from dmr.distributed.tiles.whole import Whole
 from dmr.mesh.types import Int
 
 FIRST_LAYERS = 3  # around what waits; of these the outermost is frozen
+MARGIN = 4  # layers of a tile's margin for each layer of the next band, so that later bands rarely leave the margins
 UNREACHED = np.iinfo(np.int32).max
 
 
@@ -33,7 +32,7 @@ class Reach:
     """The vertices on a patch's border with others, and how many layers of triangles separate them from a seed.
 
     Attributes:
-        border: (b,) int64, sorted numbers; layers: (b,) int32, `UNREACHED` beyond the layers of the band.
+        border: (b,) int64, their numbers; layers: (b,) int32, `UNREACHED` beyond the layers of the band.
     """
 
     border: Int64
@@ -45,21 +44,27 @@ class Reach:
             arrays[f"reach_{each.name}"] = getattr(self, each.name)
 
     @classmethod
-    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Reach:
-        """Returns what was stored by `save`."""
-        return cls(**{each.name: np.asarray(arrays[f"reach_{each.name}"]) for each in fields(cls)})
+    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]], first: int) -> Reach:
+        """Returns what was stored by `save`; vertices without a number get those from `first` on."""
+        found = cls(**{each.name: np.asarray(arrays[f"reach_{each.name}"]) for each in fields(cls)})
+        return replace(found, border=with_numbers(found.border, first))
 
-    def touches(self, border: Int64) -> bool:
-        """Whether the band reaches one of the given vertices."""
-        return bool(np.isin(self.border[self.layers != UNREACHED], border).any())
+    @property
+    def reached(self) -> Int64:
+        """The numbers of the vertices that the band reaches."""
+        reached: Int64 = self.border[self.layers != UNREACHED]
+        return reached
 
 
-def reach(patch: Patch, whole: Whole, layers: int) -> Reach:
-    """Returns how far the seeds of a patch are from its border. All vertices there have numbers."""
-    on_border = border_vertices(patch, edges_of(patch), ~whole.boundary[patch.segment_origin])
+def reach(patch: Patch, border: Int, layers: int) -> Reach:
+    """Returns how far the seeds of a patch are from the vertices on its border."""
     distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers)[1]
-    order = np.argsort(patch.numbers[on_border])
-    return Reach(patch.numbers[on_border][order], distance[on_border][order])
+    return Reach(patch.numbers[border], distance[border])
+
+
+def unreached(patch: Patch, border: Int) -> Reach:
+    """Returns the reach of a patch without seeds."""
+    return Reach(patch.numbers[border], np.full(len(border), UNREACHED, np.int32))
 
 
 def divided(patch: Patch, others: list[Reach], layers: int) -> tuple[Patch | None, Patch | None]:
@@ -73,13 +78,11 @@ def divided(patch: Patch, others: list[Reach], layers: int) -> tuple[Patch | Non
         The rest of the patch, and the part for the band; None for one that is empty.
     """
     given = np.full(len(patch.numbers), UNREACHED, np.int32)
-    order = np.argsort(patch.numbers)
     for other in others:
-        reached = other.layers != UNREACHED
-        border, distance = other.border[reached], other.layers[reached]
-        place = np.minimum(np.searchsorted(patch.numbers, border, sorter=order), len(order) - 1)
-        shared = patch.numbers[order[place]] == border
-        np.minimum.at(given, order[place[shared]], distance[shared])
+        distance = other.layers[other.layers != UNREACHED]
+        place = np.minimum(np.searchsorted(patch.numbers, other.reached), len(given) - 1)
+        shared = patch.numbers[place] == other.reached
+        np.minimum.at(given, place[shared], distance[shared])
     chosen = spread(patch, given, layers)[0]
     if not chosen.any():
         return patch, None

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.common.text import option
+from dmr.distributed.tiles.piece import Arrays
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import MARKINGS, RefineOptions
-from dmr.refinement.placement.targets import multiple
+from dmr.refinement.placement.targets import multiple, smallest
 from dmr.refinement.setup.demand import OVER_EQUILATERAL, OVER_THE_FEWEST
 from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.steps.local_bounds import LocalBounds
-from dmr.sizing.functions import EqualSizes, size_source
+from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
+from dmr.sizing.storing import sizes_as_arrays, sizes_from_arrays
 
 # The options of a refinement that a job stores; the others affect only how it runs, or are refused.
-STORED = ("min_angle", "max_area", "steiner", "conforming", "keep_segments", "strict")
+STORED = ("min_angle", "max_area", "grading", "steiner", "conforming", "keep_segments", "strict")
+
+# Wanted sizes bound edges, in tiles, by this multiple: then there are about as many triangles as the sizes stand for.
+BOUND_OVER_SIZE = 1.55
+
+SOURCES = ("size", "max_edge", "area_root")
+SOURCE_PREFIX = "sizes_"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,18 +37,26 @@ class Bounds:
     """The bounds of a refinement in tiles.
 
     Attributes:
-        options: the options of `dmr.refine`; local: the bounds by place, evaluated by kernels.
+        options: the options of `dmr.refine`.
+        sources: "size" and "max_edge" of `dmr.refine`, and "area_root", the square root of `area` by place, where they
+            are given; evaluated by kernels.
     """
 
     options: RefineOptions
-    local: LocalBounds[SizeSource] = field(default_factory=LocalBounds)
+    sources: Mapping[str, SizeSource] = field(default_factory=dict)
 
     @classmethod
-    def checked(cls, options: RefineOptions, max_edge: object) -> Bounds:
-        """Returns the bounds of a refinement, unless tiles do not support an option.
+    def checked(
+        cls, options: RefineOptions, sources: Mapping[str, SizeSource | None], over: Callable[[], Mesh]
+    ) -> Bounds:
+        """Returns the bounds of a refinement.
+
+        Args:
+            options: of the refinement; sources: as in `Bounds`, None where there is none.
+            over: makes a mesh of the domain, in which functions are sampled.
 
         Raises:
-            OptionError: names that option.
+            OptionError: tiles do not support an option, or a source cannot be used.
         """
         refused = {
             "max_steiner": options.max_steiner is not None,
@@ -54,33 +71,48 @@ class Bounds:
                 f"{option('marking', options.marking)} does not go with tiles, whose results must not depend on the "
                 f"schedule: take {MARKINGS[0]!r}"
             )
-        source = None if max_edge is None else size_source(max_edge, "max_edge")  # type: ignore[arg-type]
-        if source is not None and source.number is None:
-            raise OptionError(
-                f"{option('max_edge')} must be a number with tiles: give areas by triangle as the area_bounds of a Mesh"
-            )
-        return cls(options=options, local=LocalBounds(max_edge=source))
+        there = {name: source for name, source in sources.items() if source is not None}
+        if options.grading is not None and "size" not in there:
+            raise OptionError(f"{option('grading')} bounds the growth of sizes: also give {option('size')}")
+        domain = None if all(source.by_kernels for source in there.values()) else over()
+        for name, source in there.items():
+            if not source.by_kernels:
+                assert domain is not None
+                there[name] = sampled(source, domain)
+        if options.grading is not None:
+            there["size"] = there["size"].limited(options.grading)
+        return cls(options=options, sources=there)
+
+    @property
+    def local(self) -> LocalBounds[SizeSource]:
+        """The bounds by place."""
+        size = self.sources.get("size")
+        wanted = None if size is None else multiple(size, BOUND_OVER_SIZE)
+        return LocalBounds(smallest(self.sources.get("max_edge"), wanted), self.sources.get("area_root"))
 
     def stored(self) -> dict[str, Any]:
-        """Returns the bounds as plain JSON values."""
+        """Returns the options as plain JSON values."""
         values = asdict(self.options)
-        edge = self.local.max_edge
-        return {**{name: values[name] for name in STORED}, "max_edge": None if edge is None else edge.number}
+        return {name: values[name] for name in STORED}
+
+    def save(self, arrays: Arrays) -> None:
+        """Stores the sources by name."""
+        for name, source in self.sources.items():
+            for each, array in sizes_as_arrays(source, f"{SOURCE_PREFIX}{name}").items():
+                arrays[each] = array
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> Bounds:
-        """Returns the bounds from what `stored` returned."""
-        edge = stored["max_edge"]
-        return cls(
-            options=RefineOptions(**{name: stored[name] for name in STORED}),
-            local=LocalBounds(max_edge=None if edge is None else EqualSizes(edge)),
-        )
+    def load(cls, stored: Mapping[str, Any], arrays: Arrays | Mapping[str, NDArray[Any]]) -> Bounds:
+        """Returns the bounds from what `stored` returned and `save` stored."""
+        found = {name: sizes_from_arrays(arrays, f"{SOURCE_PREFIX}{name}") for name in SOURCES}
+        sources = {name: source for name, source in found.items() if source is not None}
+        return cls(options=RefineOptions(**stored), sources=sources)
 
-    def relaxed(self, factor: float) -> Bounds:
+    def relaxed(self, factor: float) -> tuple[RefineOptions, LocalBounds[SizeSource]]:
         """Returns bounds on areas that are `factor` times as large, and bounds on lengths that correspond."""
         area, length = self.options.max_area, float(np.sqrt(factor))
         options = replace(self.options, max_area=None if area is None else area * factor)
-        return Bounds(options=options, local=self.local.map(lambda bound: multiple(bound, length)))
+        return options, self.local.map(lambda bound: multiple(bound, length))
 
 
 # Triangles of the result for a triangle below the bound on angles (measured on random points at 30 degrees).
@@ -93,12 +125,15 @@ def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
     Returns:
         (m,) float64 as the bound on angles needs, and (m,) as the bounds on areas and edges need.
     """
-    a, b, c = mesh.vertices[mesh.triangles].transpose(1, 0, 2)
-    squares = np.sort(np.stack([((p - q) ** 2).sum(axis=1) for p, q in ((a, b), (b, c), (c, a))]), axis=0)
-    area = 0.5 * np.abs((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
+    (ax, bx, cx), (ay, by, cy) = (values[mesh.triangles.T] for values in mesh.vertices.T)
+    p, q, r = (x * x + y * y for x, y in ((bx - ax, by - ay), (cx - bx, cy - by), (ax - cx, ay - cy)))
+    area = 0.5 * np.abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))
+    shortest = np.minimum(np.minimum(p, q), r)  # squared, as p, q and r
+    dot = 0.5 * (p + q + r) - shortest  # of the two longer edges
+    # The square of the sine of the angle between them is (2 area)^2 over the product of their squared lengths.
+    longer = dot * dot + 4.0 * area * area
     options = bounds.options
-    dot = 0.5 * (squares[1] + squares[2] - squares[0])  # of the two longer edges
-    skinny = dot * dot > thresholds(options).cosine_squared * (squares[1] * squares[2])
+    skinny = dot * dot > thresholds(options).cosine_squared * longer
     by_angle = np.where(skinny, FOR_A_SKINNY_TRIANGLE, 1.0)
     by_size = np.zeros(len(area))
     if options.max_area is not None:
@@ -106,7 +141,11 @@ def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
     if mesh.area_bounds is not None:
         own = np.where(mesh.area_bounds > 0, mesh.area_bounds, np.inf)
         by_size = np.maximum(by_size, OVER_THE_FEWEST * area / own)
-    if bounds.local.max_edge is not None:
-        sizes = bounds.local.max_edge(((a + b) + c) / 3)
+    local = bounds.local
+    centroids = np.stack([(ax + bx) + cx, (ay + by) + cy], axis=1) / 3
+    if local.max_edge is not None:
+        sizes = local.max_edge(centroids)
         by_size = np.maximum(by_size, OVER_EQUILATERAL * area / (np.sqrt(3) / 4 * sizes * sizes))
+    if local.area_root is not None:
+        by_size = np.maximum(by_size, OVER_THE_FEWEST * area / local.area_root(centroids) ** 2)
     return by_angle, by_size

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
-from dmr.distributed.tiles.cuts import edges_of
-from dmr.distributed.tiles.patch import Patch
+from dmr.distributed.tiles.cuts import Edges
+from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.mesh.types import Float, Int
+
+BINS = 2**12
 
 
 def block_of_each(places: Float, weights: NDArray[np.int64], blocks: int, shift: float) -> Int:
@@ -32,14 +34,36 @@ def block_of_each(places: Float, weights: NDArray[np.int64], blocks: int, shift:
         if count == 1:
             found[rows] = first
             continue
-        extent = np.ptp(places[rows], axis=0)
-        rows = rows[np.argsort(places[rows, int(extent[1] > extent[0])], kind="stable")]
-        before = np.cumsum(weights[rows])
+        along = places[rows]
+        low, high = along.min(axis=0), along.max(axis=0)
+        axis = int(high[1] - low[1] > high[0] - low[0])
         left = count // 2
-        at = int(np.searchsorted(before, before[-1] / count * (left + shifted)))
-        at = min(max(at, left), len(rows) - (count - left))  # every block gets a point
-        todo += [(rows[:at], first, left, shifted), (rows[at:], first + left, count - left, shifted)]
+        lower = _lower(along[:, axis], low[axis], high[axis], weights[rows], (left + shifted) / count)
+        if not left <= np.count_nonzero(lower) <= len(rows) - (count - left):  # every block gets a point
+            lower = np.zeros(len(rows), np.bool_)
+            lower[np.argsort(along[:, axis], kind="stable")[:left]] = True
+        todo += [(rows[lower], first, left, shifted), (rows[~lower], first + left, count - left, shifted)]
     return found
+
+
+def _lower(values: Float, low: float, high: float, weights: NDArray[np.int64], share: float) -> Mask:
+    """Returns which values are the lower ones that have about a share of the weight; ties are broken by number.
+
+    Args:
+        low, high: the extremes of the values.
+    """
+    # A histogram finds the bin that the division lies in, so that few values are sorted.
+    width = (high - low) / BINS
+    bins = np.minimum((values - low) / width if width > 0 else np.zeros(len(values)), BINS - 1).astype(np.int16)
+    after = np.cumsum(np.bincount(bins, weights, BINS))
+    wanted = share * after[-1]
+    at = int(np.searchsorted(after, wanted))
+    lower: Mask = bins < at
+    inside = np.flatnonzero(bins == at)
+    inside = inside[np.argsort(values[inside], kind="stable")]
+    before = np.cumsum(weights[inside]) + (after[at - 1] if at else 0.0)
+    lower[inside[: int(np.searchsorted(before, wanted))]] = True
+    return lower
 
 
 def components(neighbours: Int) -> Int:
@@ -47,9 +71,11 @@ def components(neighbours: Int) -> Int:
     label = np.arange(len(neighbours), dtype=np.int32)
     inside = neighbours >= 0
     while True:
-        low = np.where(inside, label[neighbours], label[:, None]).min(axis=1, initial=len(label))
-        low = np.minimum(low, label)
-        np.minimum.at(low, label, low.copy())  # the component's old label follows its smallest neighbour
+        low = label.copy()
+        for k in range(3):
+            np.minimum(low, label[neighbours[:, k]], out=low, where=inside[:, k])
+        changed = np.flatnonzero(low != label)
+        np.minimum.at(low, label[changed], low[changed])  # the component's old label follows its smallest neighbour
         low = low[low]
         if (low == label).all():
             return label
@@ -59,20 +85,22 @@ def components(neighbours: Int) -> Int:
 SHIFTS = (0.0, 0.31, -0.38, 0.19, -0.19, 0.44)  # of the divisions of consecutive turns
 
 
-def cut(patch: Patch, bounds: Bounds, tile_triangles: int, turn: int) -> list[Patch]:
+def cut(patch: Patch, edges: Edges, bounds: Bounds, tile_triangles: int, turn: int) -> list[Patch]:
     """Cuts a patch into tiles of at most about `tile_triangles` predicted triangles.
 
     Connected components that are not larger are not divided.
 
     Args:
+        edges: of the patch.
         turn: divisions of consecutive turns lie elsewhere.
 
     Returns:
         The tiles. Of the seeds only those that are frozen, so that their tile does not refine them, remain seeds.
     """
-    mesh, edges = patch.mesh, edges_of(patch)
+    mesh = patch.mesh
     weights = np.ceil(np.maximum(*predicted_triangles(mesh, bounds))).astype(np.int64)
-    places = mesh.vertices[mesh.triangles].mean(axis=1)
+    a, b, c = mesh.triangles.T
+    places = np.stack([x[a] + x[b] + x[c] for x in mesh.vertices.T], axis=1)  # three times the centroids
     block = np.zeros(len(weights), np.int32)
     if int(weights.sum()) > tile_triangles:
         component = components(edges.neighbours)
@@ -80,8 +108,10 @@ def cut(patch: Patch, bounds: Bounds, tile_triangles: int, turn: int) -> list[Pa
             component = _around_seeds(patch, edges.neighbours, component, weights, tile_triangles, turn)
         block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)])
     cut_edge = (edges.segments < 0) & ((edges.neighbours < 0) | (block[edges.neighbours] != block[:, None]))
-    marked = replace(patch, seeds=patch.seeds & cut_edge.any(axis=1))
-    return [marked.taken(block == k) for k in range(int(block.max()) + 1)]
+    marked = replace(patch, seeds=patch.seeds & (cut_edge[:, 0] | cut_edge[:, 1] | cut_edge[:, 2]))
+    by_block = np.argsort(block, kind="stable")
+    ends = np.cumsum(np.bincount(block))
+    return [marked.taken(rows) for rows in np.split(by_block, ends[:-1])]
 
 
 def _around_seeds(
@@ -89,7 +119,7 @@ def _around_seeds(
 ) -> Int:
     """Returns the components of a band, with fewer layers around the seeds if these then fit tiles undivided.
 
-    What is left of the band has nothing to refine, and may be divided anywhere.
+    The rest of the band has nothing to refine, and may be divided anywhere.
     """
     none = np.full(len(patch.numbers), UNREACHED, np.int32)
     layers = layers_of(turn - 1)

@@ -16,8 +16,11 @@ source, the options and the size of the tiles only.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from dmr.common.arguments import whole_option
 from dmr.common.text import counted, option
@@ -33,11 +36,25 @@ MOST_IDLE = 8  # consecutive passes in which what waits gets no less
 
 
 class Held(NamedTuple):
-    """A patch of the result so far: the task in whose output it is, its place there, and its first new number."""
+    """A patch of the result so far.
+
+    Attributes:
+        name: the task in whose output it is; place: its place there; first: the number of its first new vertex.
+        piece: the piece of the result that it belongs to.
+    """
 
     name: str
     place: int
     first: int
+    piece: int
+
+
+class Waiting(NamedTuple):
+    """A refined tile in which something waits: its task, the number of its first new vertex, and its seeds."""
+
+    name: str
+    first: int
+    seeds: int
 
 
 @dataclass(frozen=True)
@@ -91,7 +108,7 @@ def refine_tiles(
         raise OptionError(f"{option('tile_triangles')} must be at least 1, not {tile_triangles}")
     begun = Task.of(
         tasks.begin,
-        [runner.store.put(tasks.source_arrays(source))],
+        [runner.store.put(tasks.begin_arrays(source, bounds))],
         bounds=bounds.stored(),
         tile_triangles=tile_triangles,
         on_conflict=on_conflict,
@@ -112,68 +129,107 @@ class _Passes:
         self._tile_triangles, self._bounds = tile_triangles, bounds
         self._vertices: int = start["vertices"]
         self._warnings: list[str] = start["warnings"]
+        self._loose: bool = start["loose"]
         self._held: list[Held] = []
+        self._pieces = 0
         self._passes = [(start["tiles"], start["coarse"])]
 
     def run(self) -> Tiled:
         tiles, fewest, idle, turn = (self._whole, self._passes[0][0]), None, 0, 0
         while True:
             layers = layers_of(turn)
-            seeds = self._refine(*tiles, layers)
-            waiting = sum(seeds.values())
+            waiting = self._refine(*tiles, layers)
             if not waiting:
                 break
-            idle = 0 if fewest is None or waiting < fewest else idle + 1
-            fewest = waiting if fewest is None else min(fewest, waiting)
+            seeds = sum(each.seeds for each in waiting)
+            idle = 0 if fewest is None or seeds < fewest else idle + 1
+            fewest = seeds if fewest is None else min(fewest, seeds)
             if idle > MOST_IDLE:
                 raise OptionError(
-                    f"{waiting} triangles still wait after {turn + 1} passes, because their circles reach across tiles "
+                    f"{seeds} triangles still wait after {turn + 1} passes, because their circles reach across tiles "
                     f"of {self._tile_triangles:,} triangles: use a larger {option('tile_triangles')}"
                 )
             turn += 1
-            tiles = self._next_tiles(seeds, layers, turn)
+            tiles = self._next_tiles(waiting, layers, turn)
         return self._published()
 
-    def _refine(self, folder: str, count: int, layers: int) -> dict[str, int]:
-        """Refines tiles, and numbers their vertices; returns the names of their tasks, and their numbers of seeds."""
+    def _refine(self, folder: str, count: int, layers: int) -> list[Waiting]:
+        """Refines tiles, and numbers their vertices; returns those in which something waits."""
         todo = [
             Task.of(tasks.refine, [self._whole, folder], bounds=self._bounds.stored(), tile=k, layers=layers)
             for k in range(count)
         ]
-        seeds = {}
+        found = []
         for task, summary in zip(todo, self._runner.run(todo), strict=True):
-            self._held.append(Held(task.name, 0, self._vertices))
+            self._held += [Held(task.name, place, self._vertices, self._pieces) for place in range(1 + summary["core"])]
+            if summary["seeds"]:
+                found.append(Waiting(task.name, self._vertices, summary["seeds"]))
+            self._pieces += 1
             self._vertices += summary["inserted"]
             self._warnings += [each for each in summary["warnings"] if each not in self._warnings]
-            seeds[task.name] = summary["seeds"]
-        return seeds
+        return found
 
-    def _next_tiles(self, seeds: dict[str, int], layers: int, turn: int) -> tuple[str, int]:
+    def _next_tiles(self, waiting: Sequence[Waiting], layers: int, turn: int) -> tuple[str, int]:
         """Takes the band around what waits out of the patches, and cuts it into tiles."""
-        store = self._runner.store
-        reaches = {name: Reach.load(store.folder(name)) for name, count in seeds.items() if count}
-        todo: dict[int, Task] = {}
-        for index, held in enumerate(self._held):
-            border = store.folder(held.name)["reach_border"]
-            near = [name for name, each in reaches.items() if name == held.name or each.touches(border)]
-            if near:
-                options = {"place": held.place, "first": held.first, "layers": layers}
-                todo[index] = Task.of(tasks.divide, [self._whole, held.name, *near], **options)
+        todo = {held: self._division(held, near, layers) for held, near in self._reached(waiting).items()}
         divided = dict(zip(todo, self._runner.run(list(todo.values())), strict=True))
-        joined = [todo[index].name for index, summary in divided.items() if summary["band"]]
+        joined = [todo[held].name for held, summary in divided.items() if summary["band"]]
         self._held = [
-            Held(todo[index].name, 0, 0) if index in divided and divided[index]["band"] else held
-            for index, held in enumerate(self._held)
-            if index not in divided or divided[index]["rest"]
+            Held(todo[held].name, 0, 0, held.piece) if held in divided and divided[held]["band"] else held
+            for held in self._held
+            if held not in divided or divided[held]["rest"]
         ]
-        join = Task.of(tasks.join, joined, bounds=self._bounds.stored(), tile_triangles=self._tile_triangles, turn=turn)
+        stored = self._bounds.stored()
+        join = Task.of(
+            tasks.join, [self._whole, *joined], bounds=stored, tile_triangles=self._tile_triangles, turn=turn
+        )
         (summary,) = self._runner.run([join])
         self._passes.append((summary["tiles"], summary["triangles"]))
         return join.name, summary["tiles"]
 
+    def _division(self, held: Held, near: Sequence[Waiting], layers: int) -> Task:
+        options = {"place": held.place, "first": held.first, "layers": layers, "others": [each.first for each in near]}
+        return Task.of(tasks.divide, [self._whole, held.name, *(each.name for each in near)], **options)
+
+    def _reached(self, waiting: Sequence[Waiting]) -> dict[Held, list[Waiting]]:
+        """Returns the patches that bands reach, each with the tiles whose seeds do."""
+        reached = [self._reach(each.name, 0, each.first).reached for each in waiting]
+        numbers = np.concatenate(reached)
+        tile = np.repeat(np.arange(len(reached)), [len(each) for each in reached])
+        order = np.argsort(numbers, kind="stable")
+        numbers, tile = numbers[order], tile[order]
+        own = {each.name: k for k, each in enumerate(waiting)}
+        found = {}
+        for held in self._held:
+            border = self._reach(held.name, held.place, held.first).border
+            start, end = np.searchsorted(numbers, border), np.searchsorted(numbers, border, side="right")
+            near = set[int]()
+            while (start < end).any():
+                start, end = start[start < end], end[start < end]
+                near.update(np.unique(tile[start]).tolist())
+                start = start + 1
+            if held.name in own and held.place == 0:
+                near.add(own[held.name])
+            if near:
+                found[held] = [waiting[k] for k in sorted(near)]
+        return found
+
+    def _reach(self, name: str, place: int, first: int) -> Reach:
+        return Reach.load(tasks.Part(self._runner.store.folder(name), place), first)
+
     def _published(self) -> Tiled:
+        pieces: dict[int, list[Held]] = {}
+        for held in self._held:
+            pieces.setdefault(held.piece, []).append(held)
         todo = [
-            Task.of(tasks.publish, [self._whole, held.name], place=held.place, first=held.first) for held in self._held
+            Task.of(
+                tasks.publish,
+                [self._whole, *(held.name for held in patches)],
+                places=[held.place for held in patches],
+                firsts=[held.first for held in patches],
+                loose=self._loose and number == 0,
+            )
+            for number, patches in enumerate(pieces.values())
         ]
         summaries = self._runner.run(todo)
         unrefined: Counter[str] = Counter()

@@ -26,7 +26,8 @@ class Patch:
 
     Attributes:
         piece: the mesh, whose segments are all subsegments, those of the domain's boundary included. A vertex that its
-            refinement has inserted has no number yet, but -1, -2, ...: see `numbered`.
+            refinement has inserted has no number yet, but -1, -2, ...: see `numbered`. Vertices are in ascending order
+            of their numbers.
         vertex_origin: (n,) int32, the input segment on which a vertex was inserted, or `INPUT_VERTEX`, `FREE_VERTEX`
             (cuda_src/mesh/triangles.cuh).
         vertex_parameter: (n,) float64, the vertex's parameter on that segment.
@@ -65,17 +66,21 @@ class Patch:
 
     def numbered(self, first: int) -> Patch:
         """Returns the patch with numbers from `first` on for the vertices that have none."""
-        numbers = np.where(self.numbers < 0, first - 1 - self.numbers, self.numbers)
-        return replace(self, piece=Piece(self.mesh, numbers))
+        return replace(self, piece=Piece(self.mesh, with_numbers(self.numbers, first)))
 
     def published(self, named: Mask) -> Piece:
         """Returns the piece of the result: its segments are pieces of the input segments that are `named`."""
         mesh, kept = self.mesh, named[self.segment_origin]
-        markers = _rows(mesh.segment_markers, kept)
-        return Piece(replace(mesh, segments=mesh.segments[kept], segment_markers=markers), self.numbers)
+        arrays = {name: getattr(mesh, name) for name in MESH_ARRAYS}
+        arrays |= {"segments": mesh.segments[kept], "segment_markers": _rows(mesh.segment_markers, kept)}
+        return Piece(Mesh.sound(**arrays), self.numbers)
 
-    def taken(self, chosen: Mask) -> Patch:
-        """Returns the patch of the chosen triangles, with the vertices and segments that these have."""
+    def taken(self, chosen: Mask | NDArray[np.intp]) -> Patch:
+        """Returns the patch of the chosen triangles, with the vertices and segments that these have.
+
+        Args:
+            chosen: which triangles, or their numbers.
+        """
         mesh = self.mesh
         triangles = mesh.triangles[chosen]
         used = np.zeros(len(mesh.vertices), np.bool_)
@@ -103,6 +108,11 @@ class Patch:
             self.seeds[chosen],
             self.reasons[chosen],
         )
+
+
+def with_numbers(numbers: Int64, first: int) -> Int64:
+    """Returns numbers of vertices, with those from `first` on in place of -1, -2, ..."""
+    return np.where(numbers < 0, first - 1 - numbers, numbers)
 
 
 def glued(patches: Sequence[Patch]) -> Patch:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.clock import Clock
-from dmr.distributed.tiles.admission import admit_tile, refined_patch, tile_of
+from dmr.distributed.tiles.admission import admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.cuts import Edges
+from dmr.distributed.tiles.margin import Refined, separated
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.whole import Whole
@@ -27,10 +29,12 @@ from dmr.refinement.state.statistics import Statistics, unrefined
 from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 
+MODULES = ("tiles/edges", "tiles/margins")
+
 
 @dataclass(frozen=True)
 class Report:
-    """What the refinement of a patch did.
+    """Outcome of the coarse refinement.
 
     Attributes:
         inserted: points; warnings: one sentence each.
@@ -42,25 +46,25 @@ class Report:
 
 def prepare(device: Device, options: RefineOptions) -> None:
     """Compiles and loads the kernels of a refinement."""
-    device.prepare(*refinement_modules(options, rounds_on_device=True))
+    device.prepare(*refinement_modules(options, rounds_on_device=True), *MODULES)
 
 
-def refine_patch(patch: Patch, whole: Whole, bounds: Bounds, device: Device) -> tuple[Patch, Report]:
+def refine_patch(patch: Patch, whole: Whole, bounds: Bounds, device: Device, depth: int) -> Refined:
     """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
 
     Args:
         patch: with numbers for all vertices.
+        depth: the layers of triangles in the margin of the result.
     """
     tile = tile_of(patch, whole)
     if tile.frozen.all():
-        return patch, Report(0, ())
+        return Refined(None, np.empty(0, np.int32), patch, tile.border, 0, ())
     prepare(device, bounds.options)
     with device.lock, device.current:
         state = admit_tile(tile, whole, device)
         settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
         statistics, ending = _run(tile.mesh, state, settings)
-        refined = refined_patch(tile, state, unrefined(state, ending))
-    return refined, Report(statistics.inserted, tuple(statistics.warnings))
+        return separated(tile, state, unrefined(state, ending), depth, tuple(statistics.warnings))
 
 
 def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:
@@ -73,7 +77,7 @@ def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statisti
 
 def refine_coarsely(
     mesh: Mesh, bounds: Bounds, factor: float, *, fully: bool, device: Device
-) -> tuple[Patch, Whole, Report]:
+) -> tuple[Patch, Edges, Whole, Report]:
     """Refines the whole with relaxed bounds.
 
     Args:
@@ -82,24 +86,31 @@ def refine_coarsely(
         device: where.
 
     Returns:
-        The coarse mesh as one patch, what tiles need to know of the whole, and a report.
+        The coarse mesh as one patch, its edges, what tiles need to know of the whole, and a report.
 
     Raises:
         InvalidMeshError: no valid triangulation (or, with the option `strict`, not a Delaunay one).
         OutOfMemoryError: the device has too little memory.
     """
-    relaxed = bounds.relaxed(factor)
+    options, local = bounds.relaxed(factor)
     prepare(device, bounds.options)
     with device.lock, device.current:
         state, notes = admit(mesh, device, bounds.options.keep_segments)
         if state.area_bounds is not None and mesh.area_bounds is not None:
             state.area_bounds = device.array(mesh.area_bounds * factor)
-        limits = None if fully else _against_needles(relaxed.options)
-        settings = RunSettings(options=relaxed.options, bounds=relaxed.local, limits=limits, quiet=True)
+        limits = None if fully else _against_needles(options)
+        settings = RunSettings(options=options, bounds=local, limits=limits, quiet=True)
         statistics, _ = _run(mesh, state, settings)
         whole = _whole(state, mesh)
-        patch = _as_patch(state, mesh, whole)
-    return patch, whole, Report(statistics.inserted, (*notes, *statistics.warnings))
+        patch, edges = _as_patch(state, mesh, whole), _edges(state)
+    return patch, edges, whole, Report(statistics.inserted, (*notes, *statistics.warnings))
+
+
+def _edges(state: DeviceMesh) -> Edges:
+    """Returns the edges of the patch that `_as_patch` makes, in which all subsegments are segments."""
+    neighbours, segments = (state.device.empty(3 * state.slots, np.int32) for _ in range(2))
+    state.device.launch("list_tile_edges", state.slots, state.triangles, state.subsegments, neighbours, segments)
+    return Edges(neighbours.detach().reshape(-1, 3), segments.detach().reshape(-1, 3))
 
 
 def _against_needles(options: RefineOptions) -> Thresholds | None:

@@ -1,10 +1,10 @@
 """The tasks of a refinement in tiles: functions over folders (`dmr.distributed.jobs`).
 
     begin      the source           -> the whole mesh, if it is small; else a coarse mesh, cut into tiles
-    refine     a tile               -> the refined tile, and how far what waits in it is from its border
+    refine     a tile               -> its margin and its core, and how far what waits is from their borders
     divide     a refined tile       -> its part for the band, and its rest
     join       parts for the band   -> the band, cut into tiles
-    publish    a tile or a rest     -> the piece of the result
+    publish    what is left of a tile -> the piece of the result
 
 A folder that holds several patches has each under its place: "3-triangles", ...
 """
@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.tiles.bands import Reach, divided, reach
+from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
+from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
 from dmr.distributed.tiles.piece import BORDER, Piece
+from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import open_device
@@ -31,6 +33,7 @@ from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.pipeline import refine as refine_whole
 from dmr.triangulation.meshing import triangulate_noting
 
+LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses
 COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result,
 MOST_COARSE = 2**22  # but no more than this, or than a tile
 SOURCE_ARRAYS = {
@@ -45,7 +48,7 @@ SOURCE_ARRAYS = {
 class Part:
     """The arrays of one of several patches in a folder."""
 
-    def __init__(self, folder: Folder, place: int) -> None:
+    def __init__(self, folder: Folder, place: int | str) -> None:
         self._folder, self._prefix = folder, f"{place}-"
 
     def __getitem__(self, name: str) -> NDArray[Any]:
@@ -67,6 +70,13 @@ def source_arrays(source: Mesh | Pslg) -> dict[str, NDArray[Any]]:
     return {name: array for name, array in arrays.items() if array is not None}
 
 
+def begin_arrays(source: Mesh | Pslg, bounds: Bounds) -> dict[str, NDArray[Any]]:
+    """Returns the input of `begin`: the arrays of a source and of its bounds by name."""
+    arrays = source_arrays(source)
+    bounds.save(arrays)
+    return arrays
+
+
 def _source(folder: Folder) -> Mesh | Pslg:
     kind = Mesh if "triangles" in folder else Pslg
     return kind(**{name: folder[name] for name in SOURCE_ARRAYS[kind] if name in folder})  # type: ignore[arg-type]
@@ -82,8 +92,11 @@ def begin(
     on_conflict: str,
     convex_hull: bool,
 ) -> dict[str, Any]:
-    """Refines the source, if one tile suffices; otherwise refines it coarsely, and cuts it into tiles."""
-    source, asked = _source(inputs[0]), Bounds.of(bounds)
+    """Refines the source, if one tile suffices; otherwise refines it coarsely, and cuts it into tiles.
+
+    `inputs` are the arrays of the source and of the bounds.
+    """
+    source, asked = _source(inputs[0]), Bounds.load(bounds, inputs[0])
     device = open_device(resources.device, resources.threads)
     mesh, notes = source, list[str]()
     if isinstance(mesh, Pslg):
@@ -92,10 +105,10 @@ def begin(
         )
     by_angle, by_size = predicted_triangles(mesh, asked)
     predicted = float(np.maximum(by_angle, by_size).sum())
-    if predicted <= tile_triangles:
+    if predicted <= tile_triangles and "area_root" not in asked.sources:
         result = refine_whole(
-            source, **bounds, on_conflict=on_conflict, convex_hull=convex_hull, device=resources.device,
-            threads=resources.threads,
+            source, **bounds, size=asked.sources.get("size"), max_edge=asked.sources.get("max_edge"),
+            on_conflict=on_conflict, convex_hull=convex_hull, device=resources.device, threads=resources.threads,
         )  # fmt: skip
         Piece(result.mesh, np.arange(len(result.mesh.vertices))).save(out)
         out[BORDER] = np.empty(0, np.int64)
@@ -106,13 +119,19 @@ def begin(
     coarse = min(predicted / COARSE_SHARE, max(tile_triangles, MOST_COARSE))
     factor = max(float(by_size.sum()) / coarse, 1.0)
     fully = bool(by_size.any()) and float(by_angle.sum()) <= coarse
-    patch, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
+    patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
     whole.save(out)
-    tiles = cut(patch, asked, tile_triangles, 0)
+    asked.save(out)
+    used = np.zeros(len(patch.numbers), np.bool_)
+    used[patch.mesh.triangles] = True
+    loose = np.flatnonzero(~used)
+    if len(loose):
+        restricted(patch.piece, np.empty(0, np.int64), vertices=loose).save(Part(out, LOOSE))
+    tiles = cut(patch, edges, asked, tile_triangles, 0)
     _save_tiles(tiles, out)
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
-        "warnings": [*notes, *report.warnings],
+        "warnings": [*notes, *report.warnings], "loose": bool(len(loose)),
     }  # fmt: skip
 
 
@@ -124,20 +143,44 @@ def _save_tiles(tiles: Sequence[Patch], out: Folder) -> None:
 def refine(
     inputs: Sequence[Folder], out: Folder, resources: Resources, *, bounds: Mapping[str, Any], tile: int, layers: int
 ) -> dict[str, Any]:
-    """Refines a tile. `inputs` are the whole, and the folder of the tile; `layers` are those of the next band."""
+    """Refines a tile. The output is its margin (0), and its core (1) unless that is small.
+
+    Args:
+        inputs: the whole, and the folder of the tile.
+        out, resources: as for all tasks.
+        tile: its place in the folder; layers: those of the next band.
+    """
     whole = Whole.load(inputs[0])
     device = open_device(resources.device, resources.threads)
-    patch, report = refine_patch(Patch.load(Part(inputs[1], tile)), whole, Bounds.of(bounds), device)
-    patch.save(Part(out, 0))
-    reach(patch, whole, layers).save(out)
+    done = refine_patch(
+        Patch.load(Part(inputs[1], tile)), whole, Bounds.load(bounds, inputs[0]), device, MARGIN * layers
+    )
+    _save(done.margin, reach(done.margin, done.margin_border, layers), out, 0)
+    triangles = len(done.margin.mesh.triangles)
+    if done.core is not None:
+        _save(done.core, unreached(done.core, done.core_border), out, 1)
+        triangles += len(done.core.mesh.triangles)
     return {
-        "inserted": report.inserted, "seeds": int(patch.seeds.sum()), "warnings": report.warnings,
-        "triangles": len(patch.mesh.triangles),
+        "inserted": done.inserted, "seeds": int(done.margin.seeds.sum()), "warnings": done.warnings,
+        "triangles": triangles, "core": done.core is not None,
     }  # fmt: skip
 
 
+def _save(patch: Patch, reached: Reach, out: Folder, place: int) -> None:
+    part = Part(out, place)
+    patch.save(part)
+    reached.save(part)
+
+
 def divide(
-    inputs: Sequence[Folder], out: Folder, resources: Resources, *, place: int, first: int, layers: int
+    inputs: Sequence[Folder],
+    out: Folder,
+    resources: Resources,
+    *,
+    place: int,
+    first: int,
+    layers: int,
+    others: Sequence[int],
 ) -> dict[str, Any]:
     """Divides a patch into its rest (0) and its part for the band (1).
 
@@ -147,12 +190,14 @@ def divide(
         resources: not used.
         place: of the patch in its folder; first: the number of its first new vertex.
         layers: of the band.
+        others: the number of the first new vertex of each of the refined tiles.
     """
     patch = Patch.load(Part(inputs[1], place)).numbered(first)
-    rest, band = divided(patch, [Reach.load(each) for each in inputs[2:]], layers)
+    reaches = [Reach.load(Part(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
+    rest, band = divided(patch, reaches, layers)
     if rest is not None:
-        rest.save(Part(out, 0))
-        reach(rest, Whole.load(inputs[0]), 0).save(out)
+        inside = ~Whole.load(inputs[0]).boundary[rest.segment_origin]
+        _save(rest, unreached(rest, border_vertices(rest, edges_of(rest), inside)), out, 0)
     if band is not None:
         band.save(Part(out, 1))
     return {"rest": rest is not None, "band": band is not None}
@@ -167,18 +212,37 @@ def join(
     tile_triangles: int,
     turn: int,
 ) -> dict[str, Any]:
-    """Unites the parts of a band, and cuts it into tiles."""
-    band = glued([Patch.load(Part(folder, 1)) for folder in inputs])
-    tiles = cut(band, Bounds.of(bounds), tile_triangles, turn)
+    """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts."""
+    band = glued([Patch.load(Part(folder, 1)) for folder in inputs[1:]])
+    tiles = cut(band, edges_of(band), Bounds.load(bounds, inputs[0]), tile_triangles, turn)
     _save_tiles(tiles, out)
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 
-def publish(inputs: Sequence[Folder], out: Folder, resources: Resources, *, place: int, first: int) -> dict[str, Any]:
-    """Makes a piece of the result with its border. `inputs` are the whole, and the folder of the patch."""
-    patch = Patch.load(Part(inputs[1], place)).numbered(first)
-    patch.published(Whole.load(inputs[0]).named).save(out)
-    out[BORDER] = inputs[1]["reach_border"]
+def publish(
+    inputs: Sequence[Folder],
+    out: Folder,
+    resources: Resources,
+    *,
+    places: Sequence[int],
+    firsts: Sequence[int],
+    loose: bool,
+) -> dict[str, Any]:
+    """Makes a piece of the result, with its border, from patches of one tile.
+
+    Args:
+        inputs: the whole, and the folders of the patches.
+        out: for the piece; resources: not used.
+        places: of the patches in their folders; firsts: the number of the first new vertex of each.
+        loose: whether the piece also gets the vertices of the source that no triangle uses.
+    """
+    given = [(Part(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
+    patch = glued([Patch.load(part).numbered(first) for part, first in given])
+    piece = patch.published(Whole.load(inputs[0]).named)
+    if loose:
+        piece = united([piece, Piece.load(Part(inputs[0], LOOSE))])
+    piece.save(out)
+    out[BORDER] = np.unique(np.concatenate([Reach.load(part, first).border for part, first in given]))
     found = np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:]
     return {
         "triangles": len(patch.mesh.triangles),

@@ -1,4 +1,4 @@
-"""What the refinement of a tile needs to know of the whole domain."""
+"""Data of the whole domain that the refinement of a tile needs."""
 
 from __future__ import annotations
 

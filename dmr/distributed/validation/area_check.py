@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.part import Part
@@ -30,7 +31,7 @@ def check_region_limits(inputs: Sequence[Folder], out: Folder, resources: Resour
     own[: part.own] = limits[np.searchsorted(labels, inputs[0]["faces"])]
     findings = OwnFindings(part.own)
     findings.start("region areas")
-    points = Points(part.mesh.vertices, Workers(resources.threads or 1).map)
+    points = Points(part.mesh.vertices, Workers(thread_count(resources.threads)).map)
     with numbered(part.numbers, part.triangle_numbers):
         check_areas("region areas", part.mesh, points, own, findings)
     return summary(renumbered(findings, part.numbers, part.triangle_numbers))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from itertools import accumulate
 from os import PathLike
@@ -14,10 +13,8 @@ from numpy.typing import NDArray
 from dmr.common.arguments import real_option, switch, whole_option
 from dmr.common.text import option
 from dmr.common.threads import thread_count
-from dmr.distributed.jobs.in_process import InProcess
-from dmr.distributed.jobs.process_pool import ProcessPool
+from dmr.distributed.engines import Engine, chosen_engine
 from dmr.distributed.jobs.runner import Runner
-from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.distributed.output.parts import Parts
 from dmr.distributed.output.scratch import scratch_store
@@ -25,11 +22,14 @@ from dmr.distributed.validation.area_check import check_region_limits
 from dmr.distributed.validation.findings import unite
 from dmr.distributed.validation.ghost_check import check_ghosts
 from dmr.distributed.validation.number_check import check_numbers
-from dmr.distributed.validation.part_check import check_part
+from dmr.distributed.validation.part_check import MAX_EDGE, check_part
 from dmr.distributed.validation.union_check import check_union
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg, check_indices
 from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
+from dmr.sizing.functions import size_source
+from dmr.sizing.source import SizeSource
+from dmr.sizing.storing import sizes_as_arrays
 from dmr.validation.checker import check_options
 from dmr.validation.report import Findings, Report, SmallAngle
 
@@ -42,8 +42,9 @@ def validate(
     input: MeshLike | None = None,
     min_angle: float | None = None,
     max_area: float | None = None,
-    max_edge: float | None = None,
+    max_edge: SizeSource | float | None = None,
     convex_hull: bool = False,
+    executor: Any = None,
     workers: int = 1,
     threads: int | None = None,
 ) -> Report:
@@ -57,16 +58,18 @@ def validate(
         parts: the parts, or their folder, in which temporary files are written.
         input: as for `dmr.validate`; it must fit in memory.
         min_angle: degrees, 0 to 60; max_area; convex_hull: as for `dmr.validate`.
-        max_edge: upper bound of the edge lengths, a number.
-        workers: the number of processes of this machine that check parts; 1 for this process alone.
-        threads: the number of threads of each; None for all cores available to this process, or a worker's share of
-            them. The report depends on neither.
+        max_edge: upper bound of the edge lengths, a number or a `SizeField`.
+        executor: an executor of `concurrent.futures`, or a client of Dask, that checks parts.
+        workers: instead of an executor, the number of processes of this machine; 1 for this process alone.
+        threads: the number of threads of each; None for all cores available to this process, a worker's share of them,
+            or one with an executor. The report depends on none of these.
 
     Returns:
         The checks made and their failures; invalid or missing parts raise no exception.
 
     Raises:
-        OptionError: an invalid bound or number of workers or threads.
+        OptionError: an invalid bound or number of workers or threads; several engines.
+        LostWorkerError: a worker died, and its task could not be done by another one.
         FileError: the folder holds no parts, or temporary files cannot be written.
         WrongTypeError: `input` is nothing that `refine` accepts.
     """
@@ -74,41 +77,34 @@ def validate(
     workers = whole_option("workers", workers)
     if workers < 1:
         raise OptionError(f"{option('workers')} must be 1 or more, not {workers}")
-    with scratch_store(parts.folder) as store, _engine(store, workers, threads) as runner:
-        return validate_by(
-            runner,
-            parts,
-            input=input,
-            min_angle=min_angle,
-            max_area=max_area,
-            max_edge=max_edge,
-            convex_hull=convex_hull,
-        )
-
-
-def _engine(store: Store, workers: int, threads: int | None) -> AbstractContextManager[Runner]:
-    count = thread_count(threads)
-    if workers == 1:
-        return nullcontext(InProcess(store, Resources("cpu", count)))
-    return ProcessPool(store, workers, Resources("cpu", threads))
+    thread_count(threads)
+    if executor is not None and threads is None:
+        threads = 1
+    engine = chosen_engine(Resources("cpu", threads), executor=executor, workers=None if workers == 1 else workers)
+    return validate_by(
+        engine, parts, input=input, min_angle=min_angle, max_area=max_area, max_edge=max_edge, convex_hull=convex_hull
+    )
 
 
 def validate_by(
-    runner: Runner,
+    engine: Engine,
     parts: Parts,
     *,
     input: MeshLike | None,
     min_angle: float | None,
     max_area: float | None,
-    max_edge: float | None,
+    max_edge: SizeSource | float | None,
     convex_hull: bool,
 ) -> Report:
-    """Validates a mesh in parts by the tasks of a runner; arguments as for `validate`."""
+    """Validates a mesh in parts by an engine; arguments, result and errors are those of `validate`."""
     given: Mesh | Pslg | None = None
     if input is not None:
         given, convex_hull = as_mesh_or_domain(input, "input", convex_hull=convex_hull)
         check_indices(given)
-    options = {"min_angle": min_angle, "max_area": max_area, "max_edge": max_edge}
+    sizes = None if max_edge is None else size_source(max_edge, "max_edge")
+    if sizes is not None and not sizes.by_kernels:
+        raise OptionError(f"{option('max_edge')} must be a number or a SizeField: other processes check the parts")
+    options = {"min_angle": min_angle, "max_area": max_area}
     bounds = {name: real_option(name, value) for name, value in options.items() if value is not None}
     check_options(given, bounds.get("min_angle"), bounds.get("max_area"), switch("convex_hull", convex_hull))
     findings = Findings()
@@ -116,21 +112,31 @@ def validate_by(
     if not parts.counts["triangles"]:
         findings.add("triangles", "mesh", [None], lambda i: "has no triangles")
         return _report(parts, findings, [], [])
-    return _Checks(runner, parts, given, bounds, convex_hull=convex_hull).report(findings)
+    with scratch_store(parts.folder) as store, engine(store) as runner:
+        return _Checks(runner, parts, given, bounds, sizes, convex_hull=convex_hull).report(findings)
 
 
 class _Checks:
     """The tasks of one validation."""
 
     def __init__(
-        self, runner: Runner, parts: Parts, given: Mesh | Pslg | None, bounds: Mapping[str, float], *, convex_hull: bool
+        self,
+        runner: Runner,
+        parts: Parts,
+        given: Mesh | Pslg | None,
+        bounds: Mapping[str, float],
+        max_edge: SizeSource | None,
+        *,
+        convex_hull: bool,
     ) -> None:
         self._runner, self._parts, self._given = runner, parts, given
         self._bounds, self._convex_hull = bounds, convex_hull
         self._entries: list[dict[str, Any]] = parts.manifest["parts"]
         self._firsts = list(accumulate((entry["triangles"] for entry in self._entries), initial=0))
         self._source = [] if given is None else [runner.store.put(_arrays(given))]
-        self._areas = bool(bounds) and isinstance(given, Pslg) and bool((given.regions[:, 3] > 0).any())
+        self._sizes = [] if max_edge is None else [runner.store.put(sizes_as_arrays(max_edge, MAX_EDGE))]
+        self._bounded = bool(bounds) or max_edge is not None
+        self._areas = self._bounded and isinstance(given, Pslg) and bool((given.regions[:, 3] > 0).any())
 
     def report(self, findings: Findings) -> Report:
         """Runs the tasks, and adds what they find to findings."""
@@ -160,30 +166,34 @@ class _Checks:
     def _check_part(self, index: int) -> Task:
         return Task.of(
             check_part,
-            self._source,
+            [*self._source, *self._sizes],
             folder=str(self._parts.folder.absolute()),
             index=index,
             entry=self._entries[index],
             firsts=self._firsts,
             vertices=self._parts.counts["vertices"],
             bounds=self._bounds,
-            outline=isinstance(self._given, Pslg),
-            refined=bool(self._bounds),
+            source=self._kind,
+            refined=self._bounded,
             faces=self._areas,
         )
 
     def _check_union(self, checks: list[Task], *, sound: bool) -> Task:
-        kinds = {Mesh: "mesh", Pslg: "outline"}
         return Task.of(
             check_union,
             [*(check.name for check in checks), *self._source],
             firsts=self._firsts,
-            source="" if self._given is None else kinds[type(self._given)],
+            source=self._kind,
             convex_hull=self._convex_hull,
             min_angle=self._bounds.get("min_angle"),
             sound=sound,
             faces=self._areas,
         )
+
+    @property
+    def _kind(self) -> str:
+        """What the input is."""
+        return "" if self._given is None else {Mesh: "mesh", Pslg: "outline"}[type(self._given)]
 
     def _check_ghosts(self, checks: list[Task], index: int, owners: list[int]) -> Task:
         inputs = [checks[k].name for k in (index, *owners)]

@@ -11,7 +11,7 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.validation.findings import Summary, summary
-from dmr.distributed.validation.layers import GHOSTS, RIM, Layer, rows
+from dmr.distributed.validation.layers import BORDER, GHOSTS, Layer, rows
 from dmr.validation.report import Findings
 
 Int64 = NDArray[np.int64]
@@ -33,8 +33,8 @@ def check_ghosts(
     ghosts, numbers = rows(Piece.load(layer)), layer["triangle"]
     found = np.zeros(len(numbers), bool)
     for folder, owner in zip(inputs[1:], owners, strict=True):
-        rim = Layer(folder, RIM)
-        originals, own = rows(Piece.load(rim)), rim["triangle"]
+        border = Layer(folder, BORDER)
+        originals, own = rows(Piece.load(border)), border["triangle"]
         place = np.minimum(np.searchsorted(own, numbers), len(own) - 1)
         there = np.flatnonzero(own[place] == numbers) if len(own) else np.zeros(0, np.int64)
         found[there] = True

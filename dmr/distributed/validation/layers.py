@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
-from dmr.distributed.output.pieces import edge_keys, restricted
 from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.pieces import edge_keys, restricted
 from dmr.distributed.validation.own_checks import OwnChecks
 from dmr.validation.triangulation.topology import components
 
 Int64 = NDArray[np.int64]
 
 # Layers of triangles: those that the part owns at its border, its ghosts, and those that the check of the union needs.
-RIM, GHOSTS, SKELETON = "rim", "ghosts", "skeleton"
+BORDER, GHOSTS, SKELETON = "border", "ghosts", "skeleton"
 
 
 class Layer:
@@ -76,9 +76,9 @@ def hand_on(checks: OwnChecks, out: Folder, given: int, *, faces: bool) -> None:
     out["border"] = np.stack([part.numbers[border], touching, ghosts], axis=1)
     at_border = np.zeros(len(part.numbers), bool)
     at_border[border] = True
-    rim = np.flatnonzero(at_border[mesh.triangles[:own]].any(axis=1))
+    along = np.flatnonzero(at_border[mesh.triangles[:own]].any(axis=1))
     skeleton = _skeleton(checks, constrained)
-    for name, chosen in ((RIM, rim), (GHOSTS, np.arange(own, len(mesh.triangles))), (SKELETON, skeleton)):
+    for name, chosen in ((BORDER, along), (GHOSTS, np.arange(own, len(mesh.triangles))), (SKELETON, skeleton)):
         layer = Layer(out, name)
         restricted(whole, chosen).save(layer)
         layer["triangle"] = numbers[chosen]

@@ -12,6 +12,7 @@ from dmr.distributed.output.part import Part
 from dmr.distributed.validation.findings import OwnFindings
 from dmr.exact import Points
 from dmr.mesh.types import Mesh
+from dmr.sizing.source import SizeSource
 from dmr.validation.arrays.pieces import Workers
 from dmr.validation.bounds.sizes import check_max_area, check_max_edge, check_own_areas
 from dmr.validation.bounds.small_angles import describe_angle
@@ -101,11 +102,12 @@ class OwnChecks:
         bits = np.ascontiguousarray(values[:, 0] + 0.0).view(np.uint64)
         check_steps(self.topology, self.arcs, bits, self.findings)
 
-    def bounds(self, bounds: Mapping[str, float], *, refined: bool) -> None:
+    def bounds(self, bounds: Mapping[str, float], max_edge: SizeSource | None, *, refined: bool) -> None:
         """Check the bounds.
 
         Args:
-            bounds: "max_area" and "max_edge", where given; refined: whether own area bounds must hold.
+            bounds: "max_area", where given; max_edge: the bound on edges.
+            refined: whether own area bounds must hold.
         """
         excused = np.zeros(len(self.mesh.triangles), bool)
         if self._min_angle is not None:
@@ -115,8 +117,9 @@ class OwnChecks:
             self.findings.add("angle", "triangle", lost, lambda i: describe_angle(self.mesh, int(lost[i]), min_angle))
         if "max_area" in bounds:
             check_max_area(self.mesh, self.points, bounds["max_area"], self.findings)
-        if "max_edge" in bounds:
-            check_max_edge(self.mesh, self.points, bounds["max_edge"], self.findings, excused)
+        if max_edge is not None:
+            bound = max_edge if max_edge.number is None else max_edge.number
+            check_max_edge(self.mesh, self.points, bound, self.findings, excused)
         if refined:
             check_own_areas(self.mesh, None, self.points, self.findings, excused)
         elif self.mesh.area_bounds is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.part import Part
@@ -16,10 +17,13 @@ from dmr.distributed.validation.findings import Summary, numbered, renumbered, s
 from dmr.distributed.validation.layers import hand_on
 from dmr.distributed.validation.own_checks import OwnChecks
 from dmr.errors import FileError
+from dmr.sizing.storing import sizes_from_arrays
 from dmr.validation.arrays.pieces import Workers
 from dmr.validation.report import Findings
 
 Int64 = NDArray[np.int64]
+
+MAX_EDGE = "max_edge"  # the name of the bound on edges in a folder
 
 
 def check_part(
@@ -33,18 +37,19 @@ def check_part(
     firsts: Sequence[int],
     vertices: int,
     bounds: Mapping[str, float],
-    outline: bool,
+    source: str,
     refined: bool,
     faces: bool,
 ) -> Summary:
     """Checks a part, and hands on what the checks of its neighbours and of the union need.
 
     Args:
-        inputs: nothing, or the vertices of the input. out, resources: as for all tasks.
+        inputs: the vertices of the input, if there is one, then the bound on edges, if there is one.
+        out, resources: as for all tasks.
         folder: of the parts; index: the number of the part; entry: what the manifest tells of it.
         firsts: the number of the first triangle of each part, then that of all triangles; vertices: of the whole.
-        bounds: "min_angle", "max_area" and "max_edge", where given.
-        outline: whether the input is an outline, which determines the markers of vertices.
+        bounds: "min_angle" and "max_area", where given.
+        source: what the input is: "mesh", "outline", which determines the markers of vertices, or "".
         refined: whether the area bounds of triangles must hold.
         faces: whether the faces between segments are needed, because their areas have limits.
 
@@ -64,18 +69,19 @@ def check_part(
     faults.add("parts", "mesh", [None] * len(found), lambda i: f"{entry['file']} {found[i]}")
     if found:
         return {**summary(faults), "usable": False}
-    workers = Workers(resources.threads or 1)
-    given = inputs[0]["vertices"] if inputs else np.empty((0, 2))
+    workers = Workers(thread_count(resources.threads))
+    given = inputs[0]["vertices"] if source else np.empty((0, 2))
+    max_edge = sizes_from_arrays(inputs[-1], MAX_EDGE) if inputs else None
     with numbered(part.numbers, part.triangle_numbers):
         checks = OwnChecks(part, bounds.get("min_angle"), workers)
         checks.findings.start("parts")
         checks.triangulation()
-        if inputs:
+        if source:
             checks.input_vertices(given)
             checks.regions()
-        if outline:
+        if source == "outline":
             checks.inner_markers(len(given))
-        checks.bounds(bounds, refined=refined)
+        checks.bounds(bounds, max_edge, refined=refined)
     report = summary(renumbered(checks.findings, part.numbers, part.triangle_numbers, index))
     hand_on(checks, out, len(given), faces=faces)
     ranges = [vertices * k // (len(firsts) - 1) for k in range(len(firsts))]

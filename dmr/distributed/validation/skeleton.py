@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
-from dmr.distributed.output.pieces import restricted, united
 from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.validation.layers import SKELETON, Layer
 from dmr.mesh.types import Mesh
 from dmr.validation.arrays.pieces import Workers

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.validation.findings import Summary, numbered, renumbered, summary, unite
@@ -61,7 +62,7 @@ def check_union(
     """
     parts = inputs[: len(firsts) - 1]
     given = _source(inputs[-1], source)
-    workers = Workers(resources.threads or 1)
+    workers = Workers(thread_count(resources.threads))
     seams, findings = Findings(), Findings()  # the first in the numbers of the whole, the others in the skeleton's
     cuts = Cuts(parts)
     cuts.check(seams)

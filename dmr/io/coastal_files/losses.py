@@ -1,4 +1,4 @@
-"""What the files of hydrodynamic models do not keep."""
+"""Data that the files of hydrodynamic models do not keep."""
 
 from __future__ import annotations
 

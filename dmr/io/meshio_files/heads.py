@@ -50,7 +50,7 @@ def read_head(path: Path, form: Format) -> Head:
 
 
 def insertion(data: bytes, form: Format, names: Names, groups: Mapping[str, Any]) -> tuple[int, bytes]:
-    """What to insert into a file that meshio wrote, and where.
+    """Finds the bytes to insert into a file that meshio wrote, and their place.
 
     Args:
         data: the file.

@@ -10,7 +10,7 @@ from dmr.mesh.types import Mesh
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothing:
-    """What an optimisation did.
+    """Result of an optimisation.
 
     Attributes:
         rounds: rounds that were kept; moves: moves of vertices in them (a vertex moves at most once per round).

@@ -14,19 +14,21 @@ from numpy.typing import NDArray
 
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.outline import Segments
+from dmr.refinement.placement.targets import SPACED
 
 FEWEST_SAMPLES, MOST_SAMPLES = 4, 2**12  # intervals per segment in which the metric is integrated
 ACCURACY = 0.02  # of the number of pieces
-SHORT = 3.0  # sizes: pieces of shorter segments are hardly longer than the size, as in Gmsh,
-TOLERANCE = 0.05  # which means by this many sizes, over all pieces of the segment
+SHORT = 8.0  # sizes: pieces of shorter segments are hardly longer than the size, as in Gmsh,
+TOLERANCE = 0.02  # which means by this many sizes, over all pieces of the segment
+FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
 SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
-STRAIGHT = 0.9  # cosine of the largest turn within a chain
+STRAIGHT = 0.995  # cosine of the largest turn within a chain
 HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
 
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Where segments are divided.
+    """Places at which segments are divided.
 
     Attributes:
         segment: (k,) int32, ascending: the segment of each new vertex.
@@ -75,10 +77,11 @@ def divide(points: Float, segments: Segments, sizes: Callable[[Float], Float]) -
     """Divides all segments into pieces of about the sizes.
 
     Args:
-        points: (n, 2) vertices; sizes: the size at (k, 2) places, inf where pieces may have any length.
+        points: (n, 2) vertices; sizes: the size at (k, 2) places, inf where pieces may have any length. They are those
+            with which points are placed; a segment as long as the wanted size stays whole.
     """
     metric = _Metric.of(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes)
-    counts = _counts(points, segments, metric.total)
+    counts = _counts(points, segments, SPACED * metric.total)
     owner = np.repeat(np.arange(len(counts)), counts - 1)
     number = np.arange(len(owner)) - np.repeat(np.cumsum(counts - 1) - (counts - 1), counts - 1) + 1
     place = metric.parameter(owner, number / counts[owner])
@@ -147,7 +150,7 @@ def _counts(points: Float, segments: Segments, totals: Float) -> NDArray[np.int6
         error = 0.0
         for k in chain:
             fewest, most = np.ceil(totals[k] / LONGEST), np.floor(totals[k] / SHORTEST)
-            if totals[k] >= SHORT and fewest <= most:
+            if totals[k] >= FEWEST_TO_CARRY and fewest <= most:
                 counts[k] = int(min(max(round(totals[k] + error), fewest), most))
                 error += totals[k] - counts[k]
             else:

@@ -14,6 +14,7 @@ import numpy as np
 from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Packed, constant, pack, record
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.cells import Cells
+from dmr.refinement.placement.lattice import lattice_points
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.state.records import POINT
 from dmr.sizing.source import SizeSource
@@ -29,7 +30,7 @@ class Entry(Enumeration, enum="FrontEntry"):
 
 
 class Fate(Enumeration, enum="ProposalFate"):
-    """What becomes of a proposal."""
+    """Outcomes of a proposal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,22 +41,25 @@ class Outline:
         points: (n, 2) its nodes, and other points that are there already.
         pieces: (p, 2) int32: pieces of segments, by the nodes at their ends.
         fronts: (f, 2) int32: directed pieces, with the domain on the left.
+        boundary: (b, 2) int32: undivided segments that have the domain on their left, and not on their right.
     """
 
     points: Float
     pieces: Int
     fronts: Int
+    boundary: Int
 
 
 class Front:
     """Places points in one domain."""
 
-    def __init__(self, outline: Outline, sizes: SizeSource, device: Device, most: int) -> None:
+    def __init__(self, outline: Outline, sizes: SizeSource, device: Device, most: int, *, even: bool = False) -> None:
         """Uploads the outline, and proposes apexes at its pieces.
 
         Args:
             outline: where the front starts; sizes: the wanted sizes; device: where it runs.
             most: points to place at most.
+            even: whether one size is wanted in most of the domain, the largest one: a lattice has it there.
         """
         self._device, self._sizes = device, sizes.on(device)
         n = self._outline = len(outline.points)
@@ -64,11 +68,12 @@ class Front:
         self._high = (float(outline.points[:, 0].max()), float(outline.points[:, 1].max()))
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
         self._sizes.evaluate(self._points, n, self._node_sizes)
+        inside = self._add_lattice(outline, most) if even else 0
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
         self._progress = device.empty(Entry.FRONT_ENTRIES, np.int32)
         self._numbers = np.zeros(Entry.FRONT_ENTRIES, np.int32)
-        self._numbers[Entry.FRONT_NODES], count = n, len(outline.fronts)
+        self._numbers[Entry.FRONT_NODES], count = n + inside, len(outline.fronts)
         self._lists, self._apexes = device.empty(0, PROPOSAL), device.empty(0, POINT)
         self._apex_sizes = device.empty(0, np.float64)
         self._reserve(count)
@@ -78,6 +83,19 @@ class Front:
         self._sizes.evaluate(self._apexes, count, self._apex_sizes)
         with device.rehearsal():
             self._launch_round()
+
+    def _add_lattice(self, outline: Outline, most: int) -> int:
+        """Adds the points of a lattice to the nodes; returns their number."""
+        device, n = self._device, self._outline
+        largest = float(self._node_sizes.download()[outline.pieces].max())
+        places, count = lattice_points(
+            outline.points, outline.pieces, outline.boundary, largest, self._sizes, device, most
+        )
+        if count:
+            self._points, self._node_sizes = self._points.grown(n + count), self._node_sizes.grown(n + count)
+            self._points[n:].copy_from(places)
+            device.launch("fill_sizes", count, largest, self._node_sizes[n:])
+        return count
 
     def run(self, limit: TimeLimit, report: Callable[[int], object] | None) -> Float:
         """Advances the front until no proposal is left, or the time is over; returns the points, (k, 2).

@@ -22,21 +22,21 @@ from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import Division, divide, lengths
+from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.outline import Segments
-from dmr.refinement.placement.targets import smallest
+from dmr.refinement.placement.targets import SPACED, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.setup.demand import target_triangles
 from dmr.refinement.state.records import POINT
 from dmr.sizing.segment_sizes import SegmentSizes
-from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import fastest_plane
-from dmr.triangulation.native import triangulate_plane
 from dmr.triangulation.plane import Plane
 
-FINE = 0.85  # a piece shorter than this many sizes makes the sizes around it smaller;
+FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.2  # they grow by this much per unit of distance from it, unless the user says otherwise
+SHORT = 3.0  # sizes: any shorter piece of a segment of this length makes one size for all places smaller around it
 FRONT_SHARE = 0.4  # of the time of a placement (measured on one CPU thread)
 
 
@@ -98,7 +98,7 @@ def place(
         limit: the limit on seconds, which ends the front.
         report: called several times with the part of the work of this function that is done, up to 1.
     """
-    segments = Segments.of(mesh, acute, keep_segments)
+    segments, even = Segments.of(mesh, acute, keep_segments), sizes.number is not None
     everywhere = divide(mesh.vertices, segments, sizes)
     near_fine = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
     if near_fine is not sizes:  # long segments near fine ones need more pieces: the front does not cross short ones
@@ -109,7 +109,8 @@ def place(
         division = Division(division.segment[:most], division.parameter[:most])
     while True:
         new = _vertices(mesh, segments, division, device)
-        front = Front(_outline(mesh, segments, division, everywhere, new, device), sizes, device, most - len(new))
+        outline = _outline(mesh, segments, division, everywhere, new, device)
+        front = Front(outline, sizes, device, most - len(new), even=even)
         placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report))
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
@@ -154,7 +155,7 @@ def _outline(
     points = np.concatenate([mesh.vertices, new])
     pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
     fronts = np.concatenate([pieces, pieces[segments.right[origin]][:, ::-1]])
-    return Outline(points, pieces, fronts)
+    return Outline(points, pieces, fronts, segments.ends[~segments.right])
 
 
 def _beside_fine_pieces(
@@ -166,24 +167,24 @@ def _beside_fine_pieces(
     there, unless `growth` is given, they are no larger than lengths of pieces that are interpolated across the domain.
     """
     points = np.concatenate([mesh.vertices, _vertices(mesh, segments, division, device)])
-    pieces, _ = division.pieces(segments.ends, len(mesh.vertices))
-    length = lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
+    pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
+    length = SPACED * lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
     joined = np.unique(pieces)
     wanted = np.full(len(points), np.inf)
     wanted[joined] = sizes(points[joined])
     there = wanted[pieces].min(axis=1)
     fine = np.isfinite(there) & (length < FINE * there)
-    if not fine.any():
-        return sizes
-    start, end = (points[pieces[fine, k]] for k in range(2))
-    beside = SegmentSizes(start, end, length[fine], GROWTH if growth is None else growth)
-    across = None
+    beside = across = None
+    if fine.any():
+        start, end = (points[pieces[fine, k]] for k in range(2))
+        beside = SegmentSizes(start, end, length[fine], GROWTH if growth is None else growth)
     if sizes.number is not None and growth is None:
-        plane = triangulate_plane(Pslg(points, pieces))
-        places = np.concatenate([points, plane.new_vertices])
-        shortest = np.full(len(places), sizes.number)
-        np.minimum.at(shortest, pieces[fine], length[fine, None])
-        across = SizeField(Mesh(places, plane.triangles), shortest, on="vertices")
+        whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
+        shorter = np.isfinite(there) & (length < np.where(whole < SHORT * there, there, FINE * there))
+        if shorter.any():
+            across = extended(points, pieces, np.where(shorter, length, sizes.number), sizes.number)
+    if beside is None and across is None:
+        return sizes
     lowered = smallest(sizes, beside, across)
     assert lowered is not None
     return lowered

@@ -17,7 +17,14 @@ ADMISSION = (  # with the check of all triangles, and flips
     "refine/marking/marking",
     "refine/quality/quality",
 )
-PLACEMENT = ("primitives/device_loop", "placement/front", "placement/outline", "placement/smoothing", "sizing/sizes")
+PLACEMENT = (
+    "placement/front",
+    "placement/lattice",
+    "placement/outline",
+    "placement/smoothing",
+    "primitives/device_loop",
+    "sizing/sizes",
+)
 FINE_OUTLINES = (
     "locate/building",
     "sizing/mesh_sizes",

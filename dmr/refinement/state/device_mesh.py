@@ -177,8 +177,8 @@ class DeviceMesh:
             triangles=corners.detach().reshape(-1, 3),
             segments=segments,
             segment_markers=self.named_markers[origins] if self.named else None,
-            vertex_markers=self._vertex_markers(source),
-            vertex_attributes=self._vertex_attributes(source),
+            vertex_markers=self.vertex_markers(source),
+            vertex_attributes=self.vertex_attributes(source),
             triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
             area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
             holes=source.holes,
@@ -197,7 +197,7 @@ class DeviceMesh:
         named = origins < self.named
         return ends.detach().reshape(-1, 2)[named], origins[named]
 
-    def _vertex_markers(self, source: Mesh) -> Int | None:
+    def vertex_markers(self, source: Mesh) -> Int | None:
         """Returns the vertex markers: a new point takes its named segment's, or 1 on the rest of the boundary, as in
         Triangle."""
         if source.vertex_markers is None:
@@ -213,7 +213,8 @@ class DeviceMesh:
         markers[self.input_vertices + on_segments] = found
         return markers
 
-    def _vertex_attributes(self, source: Mesh) -> Float | None:
+    def vertex_attributes(self, source: Mesh) -> Float | None:
+        """Returns the vertex attributes in the user's numbers; those of `source` are the input's."""
         if self.attributes is None:
             return None
         rows = self.attributes[self.input_vertices * self.width : self.vertices * self.width].download()

@@ -32,7 +32,7 @@ LARGE_ENTRIES = 2**24  # of all larger records
 
 
 class Fate(Enumeration):
-    """What becomes of the candidates of a round."""
+    """Outcomes of the candidates of a round."""
 
 
 class Advance(Enumeration):

@@ -1,244 +1,60 @@
 #include "delaunay.hpp"
 
 #include <algorithm>
+#include <limits>
 
+#include "builder.hpp"
 #include "threads.hpp"
 
 namespace triangulation {
 
 namespace {
 
-// ---- Insertion order ----------------------------------------------------------------------------------------------
-//
-// A biased randomised insertion order (Amenta, Choi and Rote 2003): rounds that grow geometrically, each a random
-// sample of the remaining points, sorted along a Hilbert curve within a round. The curve makes walks short and memory
-// accesses local; the rounds make the expected work O(n log n) for any distribution of the points.
-
-constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all rounds before it
-constexpr uint32 LAST_ROUND = 8;
-constexpr int FINE = 30;                   // levels of the curve within a cell of the coarse one
-constexpr size_t POINTS_AT_ONCE = 1 << 10; // points between two stop points
-constexpr size_t FEWEST_POINTS = 1 << 12;  // of a round, per thread, that are worth several threads
-
-// A bijective mixer.
-uint64 mixed(uint64 x) {
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdull;
-    x ^= x >> 33;
-    x *= 0xc4ceb9fe1a85ec53ull;
-    return x ^ x >> 33;
-}
-
-// The round of a point, pseudo-random bits from its coordinates: equal points are in the same round, so that the one
-// with the lowest number comes first. (x + 0.0 is x, or 0.0 for -0.0.)
-uint32 round_of(Point p) {
-    uint64 bits = mixed(mixed(bits_of(p.x + 0.0)) + bits_of(p.y + 0.0));
-    uint32 round = LAST_ROUND;
-    while (round > 0 && (bits & ((1u << ROUND_BITS) - 1)) == 0) {
-        bits >>= ROUND_BITS;
-        --round;
-    }
-    return round;
-}
-
-// The places of points along the curve, in the order of insertion; `ends` gets the turns where rounds end.
-std::vector<int32> insertion_order(const std::vector<Place> &along, const CurveSquare &square, const Point *points,
-                                   int threads, std::vector<size_t> &ends) {
-    std::vector<uint8> round(along.size()); // by point
-    on_threads(threads, [&](int k) {
-        const Share share = share_of(along.size(), k, threads);
-        for (size_t point = share.begin; point < share.end; ++point)
-            round[point] = uint8(round_of(points[point]));
-    });
-    size_t starts[LAST_ROUND + 2] = {0};
-    for (const uint8 number : round)
-        ++starts[number + 1];
-    for (uint32 r = 0; r < LAST_ROUND; ++r)
-        starts[r + 1] += starts[r];
-    host::stop_point();
-    std::vector<int32> order(along.size());
-    for (size_t i = 0; i < along.size(); ++i)
-        order[starts[round[along[i].point]]++] = int32(i);
-    ends.assign(starts, starts + LAST_ROUND + 1);
-    // Where several points share a cell of the curve, they are sorted along a finer one, so that nested clusters are in
-    // order, too.
-    std::vector<std::pair<uint64, int32>> crowd;
-    for (size_t first = 0, end = 0; first < order.size(); first = end) {
-        for (end = first + 1; end < order.size() && along[order[end]].key == along[order[first]].key;)
-            ++end;
-        if (end - first < 3)
-            continue;
-        host::stop_point();
-        crowd.clear();
-        for (size_t i = first; i < end; ++i)
-            crowd.push_back({curve_position(square, points[along[order[i]].point], FINE), order[i]});
-        std::sort(crowd.begin(), crowd.end());
-        for (size_t i = first; i < end; ++i)
-            order[i] = crowd[i - first].second;
-    }
-    return order;
-}
-
-// ---- Insertion ----------------------------------------------------------------------------------------------------
-
 using uint16 = std::uint16_t;
 
-constexpr int32 DEFERRED = -2; // the outcome for a point whose cavity reaches beyond a section
+constexpr size_t POINTS_AT_ONCE = 1 << 10; // points between two stop points
+constexpr size_t FEWEST_POINTS = 1 << 13;  // of a section
+constexpr size_t FEWEST_DEFERRED = 1 << 9; // of a strip
+constexpr int FEWEST_SECTIONS = 8;         // where points are many: a core that is busy otherwise does fewer of them
+constexpr int PER_THREAD = 2;              // sections, or strips
+constexpr size_t SEEDS = 128;              // of a section, at most: places where the search for points starts again
 
-// A stack of which g++ inlines `push` wherever it is used; it does not inline std::vector::push_back.
-template <class T> class Stack {
-  public:
-    int32 size() const { return size_; }
-    void clear() { size_ = 0; }
-    T pop() { return entries_[--size_]; }
-    T &operator[](int32 i) { return entries_[i]; }
+// The vertices of a section of the curve.
+struct InSection {
+    const uint16 *sections; // by vertex
+    uint16 section;
 
-    INLINED void push(T entry) {
-        if (size_t(size_) == entries_.size())
-            grow();
-        entries_[size_++] = entry;
-    }
-
-  private:
-    [[gnu::noinline]] void grow() { entries_.resize(2 * entries_.size()); }
-
-    std::vector<T> entries_ = std::vector<T>(64);
-    int32 size_ = 0;
+    bool operator()(int32 vertex) const { return sections[vertex] == section; }
 };
 
-// Inserts points into a plane, or if it is DIVIDED one thread's points into its section of the plane (see
-// insert_round).
-template <bool DIVIDED> class Builder {
-  public:
-    // `sections`: by vertex, if the plane is divided.
-    explicit Builder(Plane &plane, const uint16 *sections = nullptr, uint16 section = 0)
-        : plane_(plane), sections_(sections), section_(section) {}
+// The directions across which the plane is cut into strips, one after the other: oblique to the seams between sections,
+// which follow the axes, and to each other.
+constexpr Point ACROSS[] = {{1, 1}, {1, -1}, {2, 1}, {1, -2}};
 
-    // Makes the first triangle and the three ghosts around it.
-    void start(int32 a, int32 b, int32 c) {
-        if (plane_.side(a, b, plane_.points[c]) < 0)
-            std::swap(b, c);
-        plane_.faces = {{{a, b, c}, {half_edge(1, 2), half_edge(2, 2), half_edge(3, 2)}},
-                        {{c, b, GHOST}, {half_edge(3, 1), half_edge(2, 0), half_edge(0, 0)}},
-                        {{a, c, GHOST}, {half_edge(1, 1), half_edge(3, 0), half_edge(0, 1)}},
-                        {{b, a, GHOST}, {half_edge(2, 1), half_edge(1, 0), half_edge(0, 2)}}};
-        last_ = 0;
+// The vertices of a strip of the plane.
+struct InStrip {
+    const Point *points;
+    Point across;
+    float64 low, high;
+
+    static float64 height(Point across, Point p) { return across.x * p.x + across.y * p.y; }
+    bool operator()(int32 vertex) const {
+        const float64 at = height(across, points[vertex]);
+        return low <= at && at < high;
     }
+};
 
-    // Where the search for the next point starts: a triangle that is probably near it, in the builder's section.
-    int32 last() const { return last_; }
-    // A face that meanwhile holds a ghost stands for the triangle beside it.
-    void start_at(int32 face) {
-        for (int k = 0; k < 3; ++k)
-            if (plane_.faces[face].vertex[k] == GHOST) {
-                face = face_of(plane_.faces[face].twin[k]);
-                break;
-            }
-        last_ = owns(face) ? face : NOTHING;
-    }
-
-    // Faces that new ones take, the last one first. If there are none, the plane grows.
-    std::vector<int32> &spare() { return spare_; }
-
-    // Inserts vertex v, or returns the vertex with the same coordinates, or DEFERRED.
-    int32 insert(int32 v) {
-        if (DIVIDED && last_ == NOTHING)
-            return DEFERRED;
-        const Point p = plane_.points[v];
-        const int32 root = plane_.locate_within(last_, p, walked_, [this](int32 face) { return owns(face); });
-        if (root == NOTHING)
-            return DEFERRED;
-        if (!plane_.is_ghost(root))
-            for (int32 corner : plane_.faces[root].vertex)
-                if (same_place(plane_.points[corner], p))
-                    return corner;
-        if (!grow(root, plane_.numbered(v)))
-            return DEFERRED;
-        fill(v);
-        return v;
-    }
-
-    // Whether all vertices of a face are in the builder's section. Each face has at least two that are no ghosts, so it
-    // belongs to one section at most.
-    bool owns(int32 face) const {
-        if (DIVIDED)
-            for (int32 vertex : plane_.faces[face].vertex)
-                if (vertex != GHOST && sections_[vertex] != section_)
-                    return false;
-        return true;
-    }
-
-  private:
-    struct BoundaryEdge {
-        int32 from;
-        HalfEdge outside;
-    };
-
-    // Grows the cavity of p: the faces in conflict, found by a walk over a tree that visits the cavity boundary
-    // counter-clockwise (see cuda_src/refine/cavity/cavity.cuh). Returns false if it or a neighbour is not owned.
-    INLINED bool grow(int32 root, Numbered p) {
-        members_.clear();
-        members_.push(root);
-        rim_.clear();
-        for (int k = 2; k >= 0; --k)
-            pending_.push(half_edge(root, k));
-        while (pending_.size() > 0) {
-            const HalfEdge inside = pending_.pop(), outside = plane_.twin(inside);
-            if (!owns(face_of(outside))) {
-                pending_.clear();
-                return false;
-            }
-            if (plane_.in_conflict(face_of(outside), p)) {
-                members_.push(face_of(outside));
-                pending_.push(previous(outside));
-                pending_.push(next(outside));
-            } else {
-                rim_.push({plane_.from(inside), outside});
-            }
-        }
-        return true;
-    }
-
-    // Fills the cavity with a fan around v, which has two more faces.
-    INLINED void fill(int32 v) {
-        const int32 count = rim_.size();
-        if (spare_.empty()) {
-            const int32 fresh = int32(plane_.faces.size());
-            plane_.faces.resize(fresh + 2);
-            members_.push(fresh);
-            members_.push(fresh + 1);
-        } else { // their number is even, as each point needs two
-            for (int turn = 0; turn < 2; ++turn) {
-                members_.push(spare_.back());
-                spare_.pop_back();
-            }
-        }
-        for (int32 j = 0; j < count; ++j) {
-            const int32 after = j + 1 == count ? 0 : j + 1, before = j == 0 ? count - 1 : j - 1;
-            const int32 face = members_[j], u = rim_[j].from, w = rim_[after].from;
-            const HalfEdge outside = rim_[j].outside;
-            plane_.faces[face] = {{v, u, w}, {outside, half_edge(members_[after], 2), half_edge(members_[before], 1)}};
-            plane_.faces[face_of(outside)].twin[edge_of(outside)] = half_edge(face, 0);
-            if (u != GHOST && w != GHOST)
-                last_ = face;
-        }
-    }
-
-    Plane &plane_;
-    const uint16 *sections_;
-    const uint16 section_;
-    int32 last_ = 0;
-    uint32 walked_ = 1;
-    std::vector<int32> spare_;
-    Stack<int32> members_;
-    Stack<BoundaryEdge> rim_;
-    Stack<HalfEdge> pending_;
+// A point that is still to be inserted, by its turn, and a face near it.
+struct Waiting {
+    size_t turn;
+    int32 near;
+    bool seen; // whether the builder that is to insert the point may look at the face
 };
 
 // The points of a triangulation in the order of insertion: the vertex of each turn has the number of the turn.
 struct Insertion {
     const Point *points;
-    const std::vector<Place> &along;
+    const Table<Place> &along;
     Delaunay &result;
 
     int32 point_at(size_t turn) const { return along[result.rank[turn]].point; }
@@ -259,7 +75,7 @@ struct Insertion {
 
     // Inserts the points of the turns [begin, end), of which `skips(turn)` are in the plane already. A duplicate has
     // the vertex of the point that is there, which has a lower number.
-    template <class Skips> void insert(Builder<false> &builder, size_t begin, size_t end, const Skips &skips) {
+    template <class Skips> void insert(Builder<Everything> &builder, size_t begin, size_t end, const Skips &skips) {
         for (size_t turn = begin; turn < end; ++turn) {
             if (skips(turn))
                 continue;
@@ -273,94 +89,160 @@ struct Insertion {
 
     // Inserts the points of the turns [begin, end), one round of the order, by several threads.
     //
-    // The curve through them is cut into as many sections, and each vertex belongs to one, by its place on the curve. A
-    // thread changes only faces all of whose vertices are in its section, and needs no locks: faces with vertices of
-    // two sections are changed by nobody, and those of another section are never reached, as they lie behind them.
-    // Points that would change other faces are inserted afterwards. They are few, those in a seam between sections,
-    // because earlier rounds have filled the plane with vertices. The triangulation is unique, so it does not matter
-    // who inserts a point when; but of equal points the one with the lowest number must come first, so all points of a
-    // cell of the curve are in one section, and those after a deferred one are deferred, too.
-    void insert_round(Builder<false> &builder, size_t begin, size_t end, int threads) {
-        Plane &plane = result.plane;
-        std::vector<size_t> cuts(threads + 1, end);
-        cuts[0] = begin;
-        for (int k = 1; k < threads; ++k) {
-            size_t cut = std::max(cuts[k - 1], begin + share_of(end - begin, k, threads).begin);
-            while (cut < end && cut > begin && key_at(cut) == key_at(cut - 1))
-                ++cut;
-            cuts[k] = cut;
+    // Vertices are divided among builders, each of which changes only faces all of whose vertices are its own. They
+    // need no locks: faces with vertices of two builders are changed by nobody, and no builder looks at a face without
+    // a vertex of its own. Points that would change other faces are deferred. They are few, those in a seam, because
+    // earlier rounds have filled the plane with vertices. First the vertices are divided by their places on the curve,
+    // then by strips that cross the seams, in several directions in turn; the few points that remain are inserted by
+    // one thread.
+    //
+    // The triangulation is unique, so it does not matter who inserts a point when. But of equal points the one with the
+    // lowest number must come first: all of them have the same builder, and those after a deferred one are deferred.
+    void insert_round(Builder<Everything> &builder, size_t begin, size_t end, int threads) {
+        const size_t most = size_t(std::max(PER_THREAD * threads, FEWEST_SECTIONS));
+        const int sections = int(std::min(most, (end - begin) / FEWEST_POINTS));
+        std::vector<Waiting> deferred = insert_sections(builder, begin, end, sections, threads);
+        for (const Point across : ACROSS)
+            if (const int strips = int(std::min(most, deferred.size() / FEWEST_DEFERRED)); strips > 1)
+                deferred = insert_strips(builder, deferred, across, strips, threads);
+        for (const Waiting &waiting : deferred) {
+            builder.start_at(waiting.near);
+            result.vertex_of[point_at(waiting.turn)] = builder.insert(int32(waiting.turn));
         }
-        std::vector<uint16> sections(end);
+    }
+
+    // Cuts the curve through the points of a round into sections, and inserts the points of each one. Returns those
+    // that are deferred.
+    std::vector<Waiting> insert_sections(Builder<Everything> &builder, size_t begin, size_t end, int sections,
+                                         int threads) {
+        Plane &plane = result.plane;
+        const std::vector<size_t> cuts =
+            cut_between(begin, end, sections, [&](size_t turn) { return key_at(turn) == key_at(turn - 1); });
+        Table<uint16> section_of(end);
         std::vector<int32> starts; // places on the curve
-        for (int k = 1; k < threads; ++k)
+        for (int k = 1; k < sections; ++k)
             starts.push_back(cuts[k] < end ? result.rank[cuts[k]] : int32(along.size()));
-        plane.faces.resize(plane.faces.size() + 2 * (end - begin));
-        const int32 free_faces = int32(plane.faces.size() - 2 * (end - begin));
-        on_threads(threads, [&](int k) {
-            const Share old = share_of(begin, k, threads);
-            for (size_t vertex = old.begin; vertex < old.end; ++vertex)
-                sections[vertex] =
+        share_indices(threads, begin, [&](size_t first, size_t last) {
+            for (size_t vertex = first; vertex < last; ++vertex)
+                section_of[vertex] =
                     uint16(std::upper_bound(starts.begin(), starts.end(), result.rank[vertex]) - starts.begin());
         });
-        std::vector<Builder<true>> builders;
-        for (int k = 0; k < threads; ++k)
-            builders.emplace_back(plane, sections.data(), uint16(k));
-        // A face that a section owns always holds a triangle or ghost of the section, so the search can start there.
-        struct Seed {
-            size_t turn;
-            int32 face;
-        };
-        std::vector<std::vector<Seed>> seeds(threads);
-        int32 near = builder.last();
-        for (int k = 0; k < threads; ++k)
-            for (size_t turn = cuts[k]; turn < cuts[k + 1]; turn += (cuts[k + 1] - cuts[k]) / SEEDS + 1) {
-                const int32 face = plane.locate(near, points[point_at(turn)]);
-                if (plane.is_ghost(face))
-                    continue;
-                near = face;
-                if (builders[k].owns(face))
-                    seeds[k].push_back({turn, face});
-            }
-        std::vector<std::vector<size_t>> deferred(threads);
-        on_threads(threads, [&](int k) {
-            std::vector<int32> &spare = builders[k].spare();
+        std::vector<std::vector<Waiting>> seeds(sections);
+        share_out(threads, sections,
+                  [&](int k) { seeds[k] = seeds_of({section_of.data(), uint16(k)}, cuts[k], cuts[k + 1]); });
+        const int32 free_faces = int32(plane.faces.size());
+        plane.faces.resize(plane.faces.size() + 2 * (end - begin));
+        std::vector<std::vector<Waiting>> deferred(sections);
+        std::vector<std::vector<int32>> spare(sections);
+        share_out(threads, sections, [&](int k) {
+            Builder<InSection> own(plane, {section_of.data(), uint16(k)});
             for (size_t turn = cuts[k + 1]; turn-- > cuts[k];)
                 for (int32 face : {1, 0})
-                    spare.push_back(free_faces + 2 * int32(turn - begin) + face);
-            uint32 left_out = 0;
+                    own.spare().push_back(free_faces + 2 * int32(turn - begin) + face);
             size_t seed = 0;
-            bool lost = true; // whether the last search failed
+            bool lost = true; // whether the last point was deferred
             for (size_t turn = cuts[k]; turn < cuts[k + 1]; ++turn) {
                 if (turn % POINTS_AT_ONCE == 0)
                     host::stop_point();
                 look_ahead(turn, cuts[k + 1]);
                 make_vertex(turn);
-                sections[turn] = uint16(k);
+                section_of[turn] = uint16(k);
                 if (seed < seeds[k].size() && seeds[k][seed].turn == turn) {
                     if (lost)
-                        builders[k].start_at(seeds[k][seed].face);
+                        own.start_at(seeds[k][seed].near);
                     ++seed;
                 }
-                const bool same_cell = !deferred[k].empty() && key_at(turn) == left_out;
-                const int32 found = seed > 0 && !same_cell ? builders[k].insert(int32(turn)) : DEFERRED;
-                lost = found == DEFERRED;
-                if (lost) {
-                    deferred[k].push_back(turn);
-                    left_out = key_at(turn);
-                } else {
-                    result.vertex_of[point_at(turn)] = found;
-                }
+                lost = !insert_or_defer(own, turn, deferred[k]);
             }
+            spare[k] = std::move(own.spare());
         });
-        for (int k = 0; k < threads; ++k) {
-            builder.spare().insert(builder.spare().end(), builders[k].spare().begin(), builders[k].spare().end());
-            builder.start_at(seeds[k].empty() ? near : builders[k].last());
-            for (const size_t turn : deferred[k])
-                result.vertex_of[point_at(turn)] = builder.insert(int32(turn));
-        }
+        return joined(builder, deferred, spare);
     }
 
-    static constexpr size_t SEEDS = 128; // of a section, at most: places where the search for points starts again
+    // Faces near some points of a section, where its builder may start to search. It may look there later, too.
+    std::vector<Waiting> seeds_of(const InSection &section, size_t begin, size_t end) const {
+        const Builder<InSection> own(result.plane, section);
+        std::vector<Waiting> seeds;
+        int32 near = 0;
+        for (size_t turn = begin; turn < end; turn += (end - begin) / SEEDS + 1) {
+            near = result.plane.locate(result.plane.triangle_at(near), points[point_at(turn)]);
+            if (own.sees(near))
+                seeds.push_back({turn, near, true});
+        }
+        return seeds;
+    }
+
+    // Divides the plane into strips with equal numbers of deferred points, and inserts these. Returns those that are
+    // deferred again.
+    std::vector<Waiting> insert_strips(Builder<Everything> &builder, const std::vector<Waiting> &waiting, Point across,
+                                       int strips, int threads) {
+        constexpr size_t SAMPLE = 64; // points per strip
+        Plane &plane = result.plane;
+        const auto height = [&](const Waiting &one) { return InStrip::height(across, plane.points[one.turn]); };
+        std::vector<float64> sample;
+        for (size_t i = 0; i < waiting.size(); i += waiting.size() / (SAMPLE * size_t(strips)) + 1)
+            sample.push_back(height(waiting[i]));
+        std::sort(sample.begin(), sample.end());
+        constexpr float64 UNBOUNDED = std::numeric_limits<float64>::infinity();
+        std::vector<float64> bounds(strips + 1, UNBOUNDED);
+        bounds[0] = -UNBOUNDED;
+        for (int k = 1; k < strips; ++k)
+            bounds[k] = sample[share_of(sample.size(), k, strips).begin];
+        std::vector<std::vector<Waiting>> given(strips), deferred(strips);
+        for (const Waiting &one : waiting)
+            given[std::upper_bound(bounds.begin() + 1, bounds.end() - 1, height(one)) - bounds.begin() - 1].push_back(
+                one);
+        std::vector<std::vector<int32>> spare(strips);
+        for (int k = 0; k < strips; ++k) {
+            const auto first = builder.spare().end() - std::ptrdiff_t(2 * given[k].size());
+            spare[k].assign(first, builder.spare().end());
+            builder.spare().erase(first, builder.spare().end());
+        }
+        share_out(threads, strips, [&](int k) { // before anything changes
+            const Builder<InStrip> own(plane, {plane.points.data(), across, bounds[k], bounds[k + 1]});
+            for (Waiting &one : given[k]) {
+                one.near = plane.locate(plane.triangle_at(one.near), plane.points[one.turn]);
+                one.seen = own.sees(one.near);
+            }
+        });
+        share_out(threads, strips, [&](int k) {
+            Builder<InStrip> own(plane, {plane.points.data(), across, bounds[k], bounds[k + 1]});
+            own.spare() = std::move(spare[k]);
+            for (const Waiting &one : given[k]) {
+                host::stop_point();
+                if (one.seen) {
+                    own.start_at(one.near);
+                    insert_or_defer(own, one.turn, deferred[k]);
+                } else {
+                    deferred[k].push_back(one);
+                }
+            }
+            spare[k] = std::move(own.spare());
+        });
+        return joined(builder, deferred, spare);
+    }
+
+    // Inserts a point unless it must be deferred; returns whether it is inserted.
+    template <class Owner> bool insert_or_defer(Builder<Owner> &own, size_t turn, std::vector<Waiting> &deferred) {
+        const bool follows = !deferred.empty() && key_at(deferred.back().turn) == key_at(turn);
+        const int32 found = follows ? DEFERRED : own.insert(int32(turn));
+        if (found == DEFERRED)
+            deferred.push_back({turn, std::max(own.last(), 0), false});
+        else
+            result.vertex_of[point_at(turn)] = found;
+        return found != DEFERRED;
+    }
+
+    // Joins the lists of several builders, and leaves their spare faces to another one.
+    static std::vector<Waiting> joined(Builder<Everything> &builder, const std::vector<std::vector<Waiting>> &deferred,
+                                       const std::vector<std::vector<int32>> &spare) {
+        std::vector<Waiting> all;
+        for (size_t k = 0; k < deferred.size(); ++k) {
+            all.insert(all.end(), deferred[k].begin(), deferred[k].end());
+            builder.spare().insert(builder.spare().end(), spare[k].begin(), spare[k].end());
+        }
+        return all;
+    }
 };
 
 // Removes faces that are not used, which moves the last ones to their places.
@@ -382,13 +264,13 @@ void remove_faces(Plane &plane, std::vector<int32> unused) {
 
 Delaunay delaunay(const Point *points, int32 count, int threads) {
     Delaunay result;
-    result.vertex_of.assign(count, NOTHING);
+    result.vertex_of.resize(count);
     if (count == 0)
         return result;
-    result.square = square_around(points, count);
-    const std::vector<Place> along = curve_order(result.square, points, count, threads);
-    std::vector<size_t> ends; // of the rounds
-    result.rank = insertion_order(along, result.square, points, threads, ends);
+    result.square = square_around(points, count, threads);
+    const Table<Place> along = curve_order(result.square, points, count, threads);
+    InsertionOrder order = insertion_order(along, result.square, points, threads);
+    result.rank = std::move(order.places);
     Insertion insertion{points, along, result};
     // The first three points must span a triangle.
     const size_t n = size_t(count);
@@ -406,11 +288,11 @@ Delaunay delaunay(const Point *points, int32 count, int threads) {
     result.plane.faces.reserve(2 * n + 2);
     for (const size_t turn : {size_t(0), second, third})
         insertion.make_vertex(turn);
-    Builder<false> builder(result.plane);
+    Builder<Everything> builder(result.plane);
     builder.start(0, int32(second), int32(third));
     size_t begin = 1;
-    for (const size_t end : ends) { // the round of the third point, and all before it, are one thread's
-        const bool divided = threads > 1 && begin > third && end - begin >= FEWEST_POINTS * size_t(threads);
+    for (const size_t end : order.ends) { // the round of the third point, and all before it, are one thread's
+        const bool divided = threads > 1 && begin > third && end - begin >= 2 * FEWEST_POINTS;
         if (divided)
             insertion.insert_round(builder, begin, end, threads);
         else

@@ -2,16 +2,16 @@
 // points' numbers (geometry/ties.cuh): the result depends on the points and their numbers only.
 #pragma once
 
-#include "curve_order.hpp"
+#include "order.hpp"
 #include "plane.hpp"
 
 namespace triangulation {
 
 struct Delaunay {
-    Plane plane;                  // its vertices are the points in order of insertion; duplicates have no faces
-    std::vector<int32> vertex_of; // by point: its vertex
-    CurveSquare square;           // around the points
-    std::vector<int32> rank;      // by vertex: its place along the curve, among all points
+    Plane plane;            // its vertices are the points in order of insertion; duplicates have no faces
+    Table<int32> vertex_of; // by point: its vertex
+    CurveSquare square;     // around the points
+    Table<int32> rank;      // by vertex: its place along the curve, among all points
 };
 
 // If all points lie on one line, the plane has no faces. The triangulation does not depend on the number of threads.

@@ -40,13 +40,13 @@ struct Result {
 
     // Labels the triangles by the parts of the plane, from their neighbours. Labels count up from 0, the outside, in
     // the order of the lowest triangles. If the hull is closed, the outside ends there, as if its edges were segments.
-    void flood(const int32 *neighbours, const std::vector<uint8> &walls, int32 *labels) const {
+    void flood(const int32 *neighbours, const Table<uint8> &walls, int32 *labels) const {
         const size_t count = numbering.faces.size();
         if (segments->given().empty()) {
-            std::fill(labels, labels + count, hull_is_closed ? 1 : 0);
+            fill(labels, count, hull_is_closed ? 1 : 0);
             return;
         }
-        std::fill(labels, labels + count, NOTHING);
+        fill(labels, count, NOTHING);
         std::vector<int32> met;
         const auto reach = [&](size_t triangle, int32 label) {
             labels[triangle] = label;
@@ -76,6 +76,11 @@ struct Result {
                 reach(triangle, ++label);
                 spread(label);
             }
+    }
+
+    void fill(int32 *labels, size_t count, int32 label) const {
+        share_indices(threads, count,
+                      [&](size_t begin, size_t end) { std::fill(labels + begin, labels + end, label); });
     }
 
     int32 label_of(int32 face, const int32 *labels) const {
@@ -131,7 +136,7 @@ struct Result {
     // Gives the pieces of one segment its direction, and sorts them along it.
     void direct(const Segment &segment, std::vector<SegmentPiece>::iterator begin,
                 std::vector<SegmentPiece>::iterator end) const {
-        const std::vector<Point> &points = delaunay.plane.points;
+        const Table<Point> &points = delaunay.plane.points;
         const Point start = points[segment.from], stop = points[segment.to];
         const auto place = [&](int32 vertex) {
             const Point p = points[vertex];
@@ -231,19 +236,18 @@ extern "C" void dmr_triangulation_tangled(const void *handle, int32 *segments) {
 namespace {
 
 // Writes corners and neighbours, 3 per triangle each; walls[triangle] gets bit k if edge k is on a segment.
-void write_triangles(const Result &result, int32 *corners, int32 *neighbours, std::vector<uint8> &walls) {
+void write_triangles(const Result &result, int32 *corners, int32 *neighbours, Table<uint8> &walls) {
     constexpr size_t FAR = 16;
     const Plane &plane = result.delaunay.plane;
-    const std::vector<HalfEdge> &ordered = result.numbering.faces;
+    const Table<HalfEdge> &ordered = result.numbering.faces;
     const bool divided = !result.segments->given().empty();
     if (divided)
         walls.resize(ordered.size());
-    on_threads(result.threads, [&](int part) {
-        const Share share = share_of(ordered.size(), part, result.threads);
-        for (size_t i = share.begin; i < share.end; ++i) {
+    share_indices(result.threads, ordered.size(), [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
             if (i % FACES_AT_ONCE == 0)
                 host::stop_point();
-            if (i + FAR < share.end) {
+            if (i + FAR < end) {
                 prefetch(&plane.faces[face_of(ordered[i + FAR])]);
                 if (divided)
                     prefetch(&plane.segment_at[ordered[i + FAR] & ~3]);
@@ -259,6 +263,28 @@ void write_triangles(const Result &result, int32 *corners, int32 *neighbours, st
                 walls[i] = uint8(wall);
         }
     });
+}
+
+// Writes the vertex that represents each point, and the vertices of the hull.
+void write_points(const Result &result, int32 *same_as, int32 *hull) {
+    const Plane &plane = result.delaunay.plane;
+    const Table<int32> &vertex_of = result.delaunay.vertex_of;
+    share_indices(result.threads, vertex_of.size(), [&](size_t begin, size_t end) {
+        for (size_t point = begin; point < end; ++point)
+            same_as[point] = result.number(vertex_of[point]);
+    });
+    const int pieces = pieces_for(result.threads);
+    std::vector<std::vector<int32>> met(pieces);
+    share_out(result.threads, pieces, [&](int piece) {
+        const Share share = share_of(plane.faces.size(), piece, pieces);
+        for (size_t face = share.begin; face < share.end; ++face)
+            if (result.numbering.of[face] == NOTHING)
+                for (int k = 0; k < 3; ++k)
+                    if (plane.faces[face].vertex[k] == GHOST)
+                        met[piece].push_back(result.number(plane.faces[face].vertex[next_corner(k)]));
+    });
+    for (const std::vector<int32> &vertices : met)
+        hull = std::copy(vertices.begin(), vertices.end(), hull);
 }
 
 // Writes ends (2), segment, labels and half-edges on the left and on the right: 7 numbers per piece.
@@ -284,9 +310,10 @@ extern "C" int32 dmr_triangulation_arrays(const void *handle, int32 *corners, in
     int32 status = DONE;
     host::interruptible([&](host::Call &) {
         try {
-            std::vector<uint8> walls;
+            Table<uint8> walls;
             write_triangles(result, corners, neighbours, walls);
             result.flood(neighbours, walls, labels);
+            write_points(result, same_as, hull);
         } catch (const host::Interrupted &) {
             status = INTERRUPTED;
         } catch (const std::bad_alloc &) {
@@ -296,11 +323,6 @@ extern "C" int32 dmr_triangulation_arrays(const void *handle, int32 *corners, in
     if (status != DONE)
         return status;
     write_pieces(result, labels, pieces);
-    for (size_t face = 0; face < plane.faces.size(); ++face)
-        if (result.numbering.of[face] == NOTHING)
-            for (int k = 0; k < 3; ++k)
-                if (plane.faces[face].vertex[k] == GHOST)
-                    *hull++ = result.number(plane.faces[face].vertex[next_corner(k)]);
     for (size_t vertex = result.given; vertex < plane.points.size(); ++vertex) {
         float64 *place = places + 2 * (result.number(int32(vertex)) - int32(result.delaunay.vertex_of.size()));
         place[0] = plane.points[vertex].x;
@@ -312,8 +334,6 @@ extern "C" int32 dmr_triangulation_arrays(const void *handle, int32 *corners, in
         *conflicts++ = found.second;
         *conflicts++ = result.number(found.vertex);
     }
-    for (int32 vertex : result.delaunay.vertex_of)
-        *same_as++ = result.number(vertex);
     return DONE;
 }
 

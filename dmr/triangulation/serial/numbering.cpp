@@ -11,20 +11,18 @@ namespace {
 constexpr size_t FACES_AT_ONCE = 1 << 14; // faces between two stop points
 constexpr size_t AHEAD = 16;              // prefetch distance
 
-// By vertex: its place along the curve. If segments cross, their new vertices have to be sorted among the points.
-std::vector<int32> ranks_of_vertices(const Delaunay &delaunay, int threads) {
+// By vertex: its place along the curve, if segments cross; their new vertices are sorted among the points.
+Table<int32> ranks_with_crossings(const Delaunay &delaunay, int threads) {
     const Plane &plane = delaunay.plane;
-    if (delaunay.rank.size() == plane.points.size())
-        return delaunay.rank;
-    std::vector<int32> vertex_of = delaunay.vertex_of; // by number
+    Table<int32> vertex_of = delaunay.vertex_of; // by number
     vertex_of.resize(vertex_of.size() + plane.points.size() - delaunay.rank.size());
     for (size_t vertex = delaunay.rank.size(); vertex < plane.points.size(); ++vertex)
         vertex_of[plane.number[vertex]] = int32(vertex);
     std::vector<Point> points;
     for (const int32 vertex : vertex_of)
         points.push_back(plane.points[vertex]);
-    const std::vector<Place> along = curve_order(delaunay.square, points.data(), int32(points.size()), threads);
-    std::vector<int32> ranks(plane.points.size());
+    const Table<Place> along = curve_order(delaunay.square, points.data(), int32(points.size()), threads);
+    Table<int32> ranks(plane.points.size());
     for (size_t place = along.size(); place-- > 0;) // the first of equal points comes last
         ranks[vertex_of[along[place].point]] = int32(place);
     return ranks;
@@ -48,16 +46,20 @@ int32 count_up(int32 &number, int threads) {
 
 Numbering number_faces(const Delaunay &delaunay, int threads) {
     const Plane &plane = delaunay.plane;
-    const std::vector<int32> ranks = ranks_of_vertices(delaunay, threads);
+    const bool crossed = delaunay.rank.size() != plane.points.size();
+    const Table<int32> sorted = crossed ? ranks_with_crossings(delaunay, threads) : Table<int32>();
+    const Table<int32> &ranks = crossed ? sorted : delaunay.rank;
     // Counting sort by the rank of the lowest vertex.
     Numbering result;
     result.of.resize(plane.faces.size());
-    std::vector<int32> starts(delaunay.vertex_of.size() + plane.points.size() - delaunay.rank.size() + 1, 0);
-    on_threads(threads, [&](int k) {
-        const Share share = share_of(plane.faces.size(), k, threads);
+    Table<int32> starts(delaunay.vertex_of.size() + plane.points.size() - delaunay.rank.size() + 1);
+    share_indices(threads, starts.size(), [&](size_t begin, size_t end) {
+        std::fill(starts.begin() + std::ptrdiff_t(begin), starts.begin() + std::ptrdiff_t(end), 0);
+    });
+    share_indices(threads, plane.faces.size(), [&](size_t begin, size_t end) {
         const Face *const faces = plane.faces.data();
         int32 *const of = result.of.data(), *const counts = starts.data() + 1;
-        for (size_t face = share.begin; face < share.end; ++face) {
+        for (size_t face = begin; face < end; ++face) {
             if (face % FACES_AT_ONCE == 0)
                 host::stop_point();
             const int corner = of[face] = lowest_corner(plane, faces[face]);
@@ -65,16 +67,14 @@ Numbering number_faces(const Delaunay &delaunay, int threads) {
                 count_up(counts[ranks[faces[face].vertex[corner]]], threads);
         }
     });
-    for (size_t rank = 1; rank < starts.size(); ++rank)
-        starts[rank] += starts[rank - 1];
+    add_up(threads, starts);
     result.faces.resize(starts.back());
-    on_threads(threads, [&](int k) {
-        const Share share = share_of(plane.faces.size(), k, threads);
+    share_indices(threads, plane.faces.size(), [&](size_t begin, size_t end) {
         const Face *const faces = plane.faces.data();
         const int32 *const of = result.of.data();
         int32 *const next = starts.data();
         HalfEdge *const ordered = result.faces.data();
-        for (size_t face = share.begin; face < share.end; ++face)
+        for (size_t face = begin; face < end; ++face)
             if (const int corner = of[face]; corner != NOTHING)
                 ordered[count_up(next[ranks[faces[face].vertex[corner]]], threads)] = half_edge(int32(face), corner);
     });
@@ -83,10 +83,10 @@ Numbering number_faces(const Delaunay &delaunay, int threads) {
     };
     const auto earlier = [&](HalfEdge one, HalfEdge other) { return second(one) < second(other); };
     const auto faces = result.faces.begin();
-    on_threads(threads, [&](int k) { // starts[rank] is now where the triangles of the next rank begin
-        const Share share = share_of(starts.size() - 1, k, threads);
-        const size_t last = share.end ? starts[share.end - 1] : 0; // the triangles after it are another thread's
-        for (size_t rank = share.begin, begin = rank ? starts[rank - 1] : 0; rank < share.end; ++rank) {
+    // Now starts[rank] is where the triangles of the next rank begin.
+    share_indices(threads, starts.size() - 1, [&](size_t first_rank, size_t end_rank) {
+        const size_t last = end_rank ? starts[end_rank - 1] : 0; // the triangles after it are another thread's
+        for (size_t rank = first_rank, begin = rank ? starts[rank - 1] : 0; rank < end_rank; ++rank) {
             const size_t end = starts[rank];
             if (end + AHEAD < last)
                 prefetch(&plane.faces[face_of(result.faces[end + AHEAD])]);

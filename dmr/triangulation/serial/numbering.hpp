@@ -9,8 +9,8 @@
 namespace triangulation {
 
 struct Numbering {
-    std::vector<HalfEdge> faces; // by triangle: its face << 2 | the corner where it begins
-    std::vector<int32> of;       // by face: its triangle << 2 | that corner; NOTHING for ghosts
+    Table<HalfEdge> faces; // by triangle: its face << 2 | the corner where it begins
+    Table<int32> of;       // by face: its triangle << 2 | that corner; NOTHING for ghosts
 
     int32 triangle(int32 face) const { return of[face] == NOTHING ? NOTHING : of[face] >> 2; }
 

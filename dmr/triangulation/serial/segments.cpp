@@ -34,12 +34,12 @@ Segments::Segments(Plane &plane, std::vector<Segment> segments, int32 points)
     : plane_(plane), segments_(std::move(segments)), first_number_(points), bent_(segments_.size()) {
     if (segments_.empty())
         return;
-    face_at_.resize(plane.points.size());
+    plane_.face_at.resize(plane.points.size());
     plane_.segment_at.assign(4 * plane_.faces.size(), NOTHING);
     for (size_t face = 0; face < plane_.faces.size(); ++face)
         for (int32 vertex : plane_.faces[face].vertex)
             if (vertex != GHOST)
-                face_at_[vertex] = int32(face);
+                plane_.face_at[vertex] = int32(face);
 }
 
 void Segments::insert_all() {
@@ -68,7 +68,7 @@ void Segments::insert_all() {
 bool Segments::is_on_segment(int32 vertex) const {
     if (segments_.empty())
         return false;
-    const HalfEdge start = leaving(vertex);
+    const HalfEdge start = plane_.leaving(vertex);
     HalfEdge h = start;
     do {
         if (plane_.segment_at[h] != NOTHING)
@@ -76,53 +76,6 @@ bool Segments::is_on_segment(int32 vertex) const {
         h = plane_.around(h);
     } while (h != start);
     return false;
-}
-
-// ---- Walking --------------------------------------------------------------------------------------------------------
-
-HalfEdge Segments::leaving(int32 vertex) const {
-    const Face &f = plane_.faces[face_at_[vertex]];
-    const int k = f.vertex[0] == vertex ? 0 : (f.vertex[1] == vertex ? 1 : 2);
-    return half_edge(face_at_[vertex], previous_corner(k));
-}
-
-// Returns the half-edge a -> b, or NOTHING. Rotates around both ends in step, so that the cost is that of the end with
-// fewer edges; if there is no such edge, `smaller_star` is that end.
-HalfEdge Segments::find_edge(int32 a, int32 b, int32 *smaller_star) const {
-    const HalfEdge start_a = leaving(a), start_b = leaving(b);
-    HalfEdge at_a = start_a, at_b = start_b;
-    while (true) {
-        if (plane_.to(at_a) == b)
-            return at_a;
-        if (plane_.to(at_b) == a)
-            return plane_.twin(at_b);
-        at_a = plane_.around(at_a);
-        at_b = plane_.around(at_b);
-        if (at_a == start_a || at_b == start_b) {
-            *smaller_star = at_a == start_a ? a : b;
-            return NOTHING;
-        }
-    }
-}
-
-// Finds how the way from a to b, which no edge joins, begins. Returns the half-edge a -> v if vertex v lies on the way,
-// otherwise the half-edge that the way crosses, directed from the right of the way to its left.
-HalfEdge Segments::depart(int32 a, int32 b) const {
-    const std::vector<Point> &points = plane_.points;
-    const HalfEdge start = leaving(a);
-    HalfEdge h = start;
-    do {
-        const int32 u = plane_.to(h), w = plane_.apex(h);
-        if (u != GHOST) {
-            const int side_u = plane_.side(a, b, points[u]);
-            if (side_u == 0 && strictly_between(points[a], points[b], points[u]))
-                return h;
-            if (side_u < 0 && w != GHOST && plane_.side(a, b, points[w]) > 0)
-                return next(h);
-        }
-        h = plane_.around(h);
-    } while (h != start);
-    throw std::logic_error("no way leads from one end of a segment to the other");
 }
 
 // ---- Inserting a segment --------------------------------------------------------------------------------------------
@@ -135,9 +88,9 @@ void Segments::split_at_vertices(int32 s) {
     }
     int32 start = segment.from, smaller = NOTHING;
     while (start != segment.to) {
-        HalfEdge h = find_edge(start, segment.to, &smaller);
+        HalfEdge h = find_edge(plane_, start, segment.to, &smaller);
         if (h == NOTHING)
-            h = depart(start, segment.to);
+            h = depart(plane_, start, segment.to);
         int32 met = plane_.to(h);
         if (plane_.from(h) == start)
             constrain(h, s); // already an edge, as most segments are
@@ -161,14 +114,14 @@ void Segments::insert(const Piece &piece) {
     if (piece.from == piece.to)
         return;
     int32 start = piece.from;
-    HalfEdge edge = find_edge(piece.from, piece.to, &start);
+    HalfEdge edge = find_edge(plane_, piece.from, piece.to, &start);
     if (edge != NOTHING) {
         constrain_or_route(piece, edge);
         return;
     }
     // Start at the end with fewer edges.
     Piece way = start == piece.from ? piece : Piece{piece.to, piece.from, piece.segment};
-    edge = depart(way.from, way.to);
+    edge = depart(plane_, way.from, way.to);
     if (plane_.from(edge) != way.from)
         edge = cross(way, edge);
     if (edge == NOTHING)
@@ -214,154 +167,29 @@ void Segments::constrain(HalfEdge h, int32 segment) {
 
 // Clears the way for a piece from its start to the first vertex on it, and returns that edge. If another segment blocks
 // the way, or the piece has to pass through a vertex beside it, pushes the pieces to be inserted and returns NOTHING.
-//
-//               w ---- . ---- .             left chain:  a, w, ..., v
-//             / | \   / \   / |
-//           a---|---\-----/---|--> b        right chain: a, u, ..., v
-//             \ |     \ /     |
-//               u ---- . ---- v             (v lies on the way, or is its end)
 HalfEdge Segments::cross(const Piece &piece, HalfEdge first) {
-    const int32 a = piece.from, b = piece.to;
-    left_ = {{a}, {}};
-    right_ = {{a}, {}};
-    extend(right_, previous(first), plane_.from(first));
-    extend(left_, next(first), plane_.to(first));
-    for (int32 vertex : {plane_.from(first), plane_.to(first)})
-        if (leads_through(piece, vertex)) {
+    const auto leads_aside = [&](int32 vertex) {
+        const bool aside = leads_through(piece, vertex);
+        if (aside)
             route(piece, vertex);
-            return NOTHING;
-        }
-    taken_out_.assign(1, face_of(first));
-    HalfEdge h = first;
-    int32 met = NOTHING;
-    while (met == NOTHING) {
+        return aside;
+    };
+    if (leads_aside(plane_.from(first)) || leads_aside(plane_.to(first)))
+        return NOTHING;
+    const bool free = strip_.collect(piece.from, piece.to, first, [&](HalfEdge h) {
         if (plane_.segment_at[h] != NOTHING) {
             resolve(piece, h);
-            return NOTHING;
+            return false;
         }
-        const HalfEdge entered = plane_.twin(h); // runs from the left to the right
-        const int32 v = plane_.apex(entered);
-        if (leads_through(piece, v)) {
-            route(piece, v);
-            return NOTHING;
-        }
-        taken_out_.push_back(face_of(entered));
-        const int side = v == b ? 0 : plane_.side(a, b, plane_.points[v]);
-        if (side <= 0)
-            extend(right_, next(entered), v);
-        if (side >= 0)
-            extend(left_, previous(entered), v);
-        if (side == 0)
-            met = v;
-        else
-            h = side > 0 ? next(entered) : previous(entered);
-    }
-    std::reverse(right_.vertices.begin(), right_.vertices.end());
-    std::reverse(right_.edges.begin(), right_.edges.end());
-    const HalfEdge left = fill(left_), right = fill(right_);
-    moved_.clear();
-    for (const Chain *chain : {&left_, &right_})
-        for (const ChainEdge &edge : chain->edges)
-            moved_[edge.old] = edge.now;
-    link_chain(left_);
-    link_chain(right_);
-    join(left, right, NOTHING);
-    return left;
-}
-
-void Segments::extend(Chain &chain, HalfEdge edge, int32 vertex) const {
-    chain.vertices.push_back(vertex);
-    chain.edges.push_back({edge, plane_.twin(edge), plane_.segment_at[edge], NOTHING});
-}
-
-// Triangulates the pseudo-polygon between a chain and its base, which runs from the chain's first vertex to its last
-// and has the polygon on its left. Returns the base's half-edge.
-HalfEdge Segments::fill(Chain &chain) {
-    std::vector<Part> parts = {{0, chain.edges.size(), NOTHING}};
-    HalfEdge first_base = NOTHING;
-    while (!parts.empty()) {
-        host::stop_point();
-        const Part part = parts.back();
-        parts.pop_back();
-        if (part.end == part.begin + 1) {
-            chain.edges[part.begin].now = part.base;
-            continue;
-        }
-        const size_t corner = best_corner(chain, part.begin, part.end);
-        const int32 face = taken_out_.back();
-        taken_out_.pop_back();
-        set_face(face, chain.vertices[part.begin], chain.vertices[part.end], chain.vertices[corner]);
-        if (part.base == NOTHING)
-            first_base = half_edge(face, 2);
-        else
-            join(part.base, half_edge(face, 2), NOTHING);
-        parts.push_back({corner, part.end, half_edge(face, 0)});
-        parts.push_back({part.begin, corner, half_edge(face, 1)});
-    }
-    return first_base;
-}
-
-// Returns the third corner of the triangle on the base from vertex `begin` to vertex `end` of a chain: the one whose
-// circumcircle with them contains no other. A vertex is on a chain twice where an edge dangles into the polygon; the
-// occurrence visible from the base is returned.
-size_t Segments::best_corner(const Chain &chain, size_t begin, size_t end) const {
-    const std::vector<Point> &points = plane_.points;
-    const int32 from = chain.vertices[begin], to = chain.vertices[end];
-    int32 best = NOTHING;
-    for (size_t i = begin + 1; i < end; ++i) {
-        const int32 v = chain.vertices[i];
-        if (v != from && v != to && v != best &&
-            (best == NOTHING || incircle_untied(plane_.numbered(from), plane_.numbered(to), plane_.numbered(best),
-                                                plane_.numbered(v)) > 0))
-            best = v;
-    }
-    for (size_t i = begin + 1; i < end; ++i)
-        if (chain.vertices[i] == best && opens_to(chain, i, points[from]) && opens_to(chain, i, points[to]))
-            return i;
-    throw std::logic_error("no corner of a pseudo-polygon can be seen from its base");
-}
-
-// Whether the direction from a chain's vertex to p points into the polygon or along its boundary: counter-clockwise
-// from the edge before to the edge after.
-bool Segments::opens_to(const Chain &chain, size_t corner, Point p) const {
-    const std::vector<Point> &points = plane_.points;
-    const Point c = points[chain.vertices[corner]];
-    const Point before = points[chain.vertices[corner - 1]], after = points[chain.vertices[corner + 1]];
-    const int turn = orient2d(c, before, after);
-    if (turn > 0)
-        return orient2d(c, before, p) >= 0 && orient2d(c, p, after) >= 0;
-    if (turn < 0)
-        return !(orient2d(c, after, p) > 0 && orient2d(c, p, before) > 0);
-    return !strictly_between(before, after, c) || orient2d(c, before, p) >= 0; // a straight line, or a full turn
-}
-
-// Links the new faces along a chain with the faces beyond it, which are new themselves where an edge dangles.
-void Segments::link_chain(const Chain &chain) {
-    for (const ChainEdge &edge : chain.edges) {
-        const auto moved = moved_.find(edge.beyond);
-        join(edge.now, moved == moved_.end() ? edge.beyond : moved->second, edge.segment);
-    }
-}
-
-void Segments::set_face(int32 face, int32 a, int32 b, int32 c) {
-    const int32 vertices[3] = {a, b, c};
-    for (int k = 0; k < 3; ++k) {
-        plane_.faces[face].vertex[k] = vertices[k];
-        if (vertices[k] != GHOST)
-            face_at_[vertices[k]] = face;
-    }
+        return !leads_aside(plane_.apex(plane_.twin(h)));
+    });
+    return free ? strip_.clear() : NOTHING;
 }
 
 int32 Segments::add_face() {
     plane_.faces.push_back({});
     plane_.segment_at.resize(4 * plane_.faces.size(), NOTHING);
     return int32(plane_.faces.size()) - 1;
-}
-
-// Makes two half-edges twins.
-void Segments::join(HalfEdge h, HalfEdge other, int32 segment) {
-    plane_.link(h, other);
-    plane_.segment_at[h] = plane_.segment_at[other] = segment;
 }
 
 // ---- Crossings ------------------------------------------------------------------------------------------------------
@@ -414,7 +242,7 @@ bool Segments::leads_through(const Piece &piece, int32 vertex) const {
 // Whether two segments of the input cross at an interior point of both.
 bool Segments::segments_cross(int32 first, int32 second) const {
     const Segment &s = segments_[first], &t = segments_[second];
-    const std::vector<Point> &points = plane_.points;
+    const Table<Point> &points = plane_.points;
     return plane_.side(s.from, s.to, points[t.from]) * plane_.side(s.from, s.to, points[t.to]) < 0 &&
            plane_.side(t.from, t.to, points[s.from]) * plane_.side(t.from, t.to, points[s.to]) < 0;
 }
@@ -449,7 +277,7 @@ int32 Segments::meeting_vertex(const Piece &piece, const Piece &other, HalfEdge 
 void Segments::resolve(const Piece &piece, HalfEdge barrier) {
     const Piece other = {plane_.from(barrier), plane_.to(barrier), plane_.segment_at[barrier]};
     const int32 low = std::min(piece.segment, other.segment), high = std::max(piece.segment, other.segment);
-    const std::vector<Point> &points = plane_.points;
+    const Table<Point> &points = plane_.points;
     const bool segments_do = segments_cross(low, high);
     Point p = {};
     if (segments_do)
@@ -495,7 +323,7 @@ int32 Segments::insert_vertex(Point p, int32 near, Crossed crossed) {
     plane_.points.push_back(p);
     plane_.number.push_back(inserted_.empty() ? first_number_ : plane_.number.back() + 1);
     inserted_.push_back(crossed);
-    face_at_.push_back(face);
+    plane_.face_at.push_back(face);
     if (on == NOTHING)
         split_face(face, vertex);
     else
@@ -526,12 +354,12 @@ void Segments::split_face(int32 face, int32 v) {
         segments[k] = plane_.segment_at[half_edge(face, k)];
     std::vector<HalfEdge> boundary;
     for (int k = 0; k < 3; ++k) {
-        set_face(parts[k], v, old.vertex[next_corner(k)], old.vertex[previous_corner(k)]);
-        join(half_edge(parts[k], 0), old.twin[k], segments[k]);
+        plane_.set_face(parts[k], v, old.vertex[next_corner(k)], old.vertex[previous_corner(k)]);
+        plane_.join(half_edge(parts[k], 0), old.twin[k], segments[k]);
         boundary.push_back(half_edge(parts[k], 0));
     }
     for (int k = 0; k < 3; ++k) // edge 1 runs from the last corner to v, edge 2 from v to the one before
-        join(half_edge(parts[k], 1), half_edge(parts[next_corner(k)], 2), NOTHING);
+        plane_.join(half_edge(parts[k], 1), half_edge(parts[next_corner(k)], 2), NOTHING);
     legalise(boundary);
 }
 
@@ -551,12 +379,12 @@ void Segments::split_edge(HalfEdge h, int32 v) {
     const int32 parts[4] = {face_of(h), add_face(), face_of(t), add_face()};
     std::vector<HalfEdge> boundary;
     for (int i = 0; i < 4; ++i) {
-        set_face(parts[i], v, ends[i][0], ends[i][1]);
-        join(half_edge(parts[i], 0), across[i], segments[i]);
+        plane_.set_face(parts[i], v, ends[i][0], ends[i][1]);
+        plane_.join(half_edge(parts[i], 0), across[i], segments[i]);
         boundary.push_back(half_edge(parts[i], 0));
     }
     for (int i = 0; i < 4; ++i) // the pieces of the edge lie between 1 and 2, and between 3 and 0
-        join(half_edge(parts[i], 1), half_edge(parts[(i + 1) % 4], 2), i % 2 == 1 ? segment : NOTHING);
+        plane_.join(half_edge(parts[i], 1), half_edge(parts[(i + 1) % 4], 2), i % 2 == 1 ? segment : NOTHING);
     legalise(boundary);
 }
 
@@ -608,12 +436,12 @@ void Segments::flip(HalfEdge h) {
         segments[i] = plane_.segment_at[old[i]];
     }
     const int32 left = face_of(h), right = face_of(t);
-    set_face(left, a, u, b);
-    set_face(right, a, b, w);
+    plane_.set_face(left, a, u, b);
+    plane_.set_face(right, a, b, w);
     const HalfEdge now[4] = {half_edge(left, 0), half_edge(left, 2), half_edge(right, 0), half_edge(right, 1)};
     for (int i = 0; i < 4; ++i)
-        join(now[i], across[i], segments[i]);
-    join(half_edge(left, 1), half_edge(right, 2), NOTHING);
+        plane_.join(now[i], across[i], segments[i]);
+    plane_.join(half_edge(left, 1), half_edge(right, 2), NOTHING);
 }
 
 } // namespace triangulation

@@ -1,10 +1,8 @@
 // Inserts segments into a Delaunay triangulation, which makes it a constrained one.
 //
-// A segment is walked from one end to the other. The faces that it crosses are removed, and the pseudo-polygons on its
-// two sides are retriangulated (Anglada, "An improved incremental algorithm for constructing restricted Delaunay
-// triangulations", 1997). Obstacles on the way are conflicts of the input, and are resolved: at a vertex on it the
-// segment is split; where it crosses another one both are split, at a new vertex; where it runs along another one the
-// two share the edge.
+// A segment is walked from one end to the other, and the faces that it crosses are replaced (strip.hpp). Obstacles on
+// the way are conflicts of the input, and are resolved: at a vertex on it the segment is split; where it crosses
+// another one both are split, at a new vertex; where it runs along another one the two share the edge.
 //
 // A crossing's vertex has rounded coordinates, so segments that cross are bent slightly. Vertices that they would be
 // bent
@@ -15,7 +13,7 @@
 
 #include <unordered_map>
 
-#include "plane.hpp"
+#include "strip.hpp"
 
 namespace triangulation {
 
@@ -63,26 +61,6 @@ class Segments {
     struct Piece {
         int32 from, to, segment;
     };
-    // One side of the faces that a segment crosses: edge i joins vertices i and i + 1.
-    struct ChainEdge {
-        HalfEdge old, beyond; // runs from vertex i + 1 to vertex i in a face that is removed; its twin
-        int32 segment;
-        HalfEdge now; // in the new face
-    };
-    struct Chain {
-        std::vector<int32> vertices;
-        std::vector<ChainEdge> edges;
-    };
-
-    // Edges begin .. end - 1 of a chain, whose polygon lies on the right of `base`.
-    struct Part {
-        size_t begin, end;
-        HalfEdge base;
-    };
-
-    HalfEdge leaving(int32 vertex) const;
-    HalfEdge find_edge(int32 a, int32 b, int32 *smaller_star) const;
-    HalfEdge depart(int32 a, int32 b) const;
     void split_at_vertices(int32 segment);
     void insert(const Piece &piece);
     HalfEdge cross(const Piece &piece, HalfEdge first);
@@ -90,11 +68,6 @@ class Segments {
     void constrain(HalfEdge h, int32 segment);
     void route(const Piece &piece, int32 vertex);
     void resolve(const Piece &piece, HalfEdge barrier);
-    void extend(Chain &chain, HalfEdge edge, int32 vertex) const;
-    HalfEdge fill(Chain &chain);
-    void link_chain(const Chain &chain);
-    size_t best_corner(const Chain &chain, size_t begin, size_t end) const;
-    bool opens_to(const Chain &chain, size_t corner, Point p) const;
     int32 insert_vertex(Point p, int32 near, Crossed crossed);
     void number_crossings();
     void split_face(int32 face, int32 vertex);
@@ -102,9 +75,7 @@ class Segments {
     void restore_delaunay();
     void legalise(std::vector<HalfEdge> suspects);
     void flip(HalfEdge h);
-    void set_face(int32 face, int32 a, int32 b, int32 c);
     int32 add_face();
-    void join(HalfEdge h, HalfEdge other, int32 segment);
     bool on_line(int32 segment, int32 vertex) const;
     float64 ulp(int32 segment) const;
     bool within_reach(int32 segment, Point p) const;
@@ -118,15 +89,11 @@ class Segments {
     std::vector<Segment> segments_;
     int32 first_number_;                           // of new vertices
     std::vector<Crossed> inserted_;                // by new vertex
-    std::vector<int32> face_at_;                   // by vertex: one of its faces
     std::vector<Piece> waiting_;                   // a stack of pieces to insert
     std::vector<bool> bent_;                       // by segment: whether its vertices may lie beside it
     std::unordered_map<uint64, int32> times_tied_; // by pair of segments
 
-    // State of the segment that is being inserted.
-    Chain left_, right_;
-    std::vector<int32> taken_out_;
-    std::unordered_map<HalfEdge, HalfEdge> moved_; // edges of the chains: their new half-edges
+    Strip strip_{plane_};
 };
 
 } // namespace triangulation

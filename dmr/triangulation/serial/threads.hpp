@@ -1,6 +1,7 @@
 // Threads that share the work of a call.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <system_error>
 #include <thread>
@@ -52,6 +53,48 @@ struct Share {
 };
 inline Share share_of(size_t count, int number, int parts) {
     return {count * size_t(number) / size_t(parts), count * size_t(number + 1) / size_t(parts)};
+}
+
+// Runs work(0), ..., work(pieces - 1); a thread that is free takes the next one. A core that other programs keep busy
+// therefore does fewer pieces, and the threads end at nearly the same time.
+template <class Work> void share_out(int threads, int pieces, const Work &work) {
+    std::atomic<int> next{0};
+    on_threads(threads < pieces ? threads : pieces, [&](int) {
+        for (int piece = next++; piece < pieces; piece = next++)
+            work(piece);
+    });
+}
+
+// The number of pieces into which loops are cut.
+constexpr int PIECES_PER_THREAD = 4;
+inline int pieces_for(int threads) { return threads > 1 ? PIECES_PER_THREAD * threads : 1; }
+
+// Runs work(begin, end) for pieces of `count` indices.
+template <class Work> void share_indices(int threads, size_t count, const Work &work) {
+    const int pieces = pieces_for(threads);
+    share_out(threads, pieces, [&](int piece) {
+        const Share share = share_of(count, piece, pieces);
+        work(share.begin, share.end);
+    });
+}
+
+// Replaces each entry by the sum of all entries up to it.
+template <class Entries> void add_up(int threads, Entries &entries) {
+    const int pieces = pieces_for(threads);
+    std::vector<typename Entries::value_type> before(pieces + 1);
+    share_out(threads, pieces, [&](int piece) {
+        const Share share = share_of(entries.size(), piece, pieces);
+        for (size_t i = share.begin; i < share.end; ++i)
+            before[piece + 1] += entries[i];
+    });
+    for (int piece = 0; piece < pieces; ++piece)
+        before[piece + 1] += before[piece];
+    share_out(threads, pieces, [&](int piece) {
+        const Share share = share_of(entries.size(), piece, pieces);
+        auto sum = before[piece];
+        for (size_t i = share.begin; i < share.end; ++i)
+            entries[i] = sum += entries[i];
+    });
 }
 
 } // namespace triangulation

@@ -43,6 +43,7 @@ def test_labels_agree_with_scipy(connection, method, device_options):
             np.testing.assert_array_equal(again.labels, expected, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("connection", "method"), WAYS)
 def test_deep_graphs_take_a_fraction_of_a_second(connection, method, device_options):
     options = options_of(connection, method, device_options)
@@ -205,6 +206,7 @@ def test_a_graph_on_a_device_stays_there():
         connected_components(uploaded, threads=1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not WEB.exists(), reason="the graph is not here")
 def test_web_stanford(device_options):
     host = read(WEB)

@@ -80,6 +80,7 @@ def star(leaves: int) -> tuple[CsrGraph, np.ndarray, np.ndarray]:
     return graph, steps, lengths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_distances_on_a_large_star(scheme, device):
     run, options = SCHEMES[scheme]

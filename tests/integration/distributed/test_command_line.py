@@ -42,6 +42,8 @@ def test_validate_as_json(folder, capsys):
         (["out", "--unrefined", "left.json"], "--unrefined is for meshes in files"),
         (["out", "--size", "0.1"], "--size is for meshes in files"),
         (["plate.poly", "--workers", "2"], "--workers is for folders of meshes in parts"),
+        (["plate.poly", "--mpi"], "--mpi is for folders of meshes in parts"),
+        (["out", "--mpi"], "this is not a job of MPI with workers"),
         (["out", "--min-angle", "80"], "--min-angle must be from 0 to 60"),
     ],
 )

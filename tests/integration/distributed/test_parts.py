@@ -197,6 +197,15 @@ def test_a_part_with_wrong_lengths(tmp_path):
         parts.part(1)
 
 
+def test_parts_of_other_arrays(tmp_path):
+    parts = partition(plate(), tmp_path / "out", 3)
+    with np.load(parts.path(1)) as archive:
+        arrays = dict(archive)
+    np.savez(parts.path(1), **{name: array for name, array in arrays.items() if name != "area_bounds"})
+    with pytest.raises(InvalidMeshError, match="of part 0 and part 1, only one has area_bounds"):
+        parts.gather()
+
+
 def test_parts_that_do_not_belong_together(tmp_path):
     parts = partition(plate(), tmp_path / "out", 3)
     manifest = json.loads((parts.folder / "manifest.json").read_text())

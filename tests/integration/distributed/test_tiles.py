@@ -15,7 +15,7 @@ from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes
 from dmr.distributed.tiles.bands import divided, reach
 from dmr.distributed.tiles.bounds import Bounds
-from dmr.distributed.tiles.cuts import edges_of
+from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import block_of_each, components
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
@@ -29,13 +29,18 @@ from tests.support.meshes import plate_outline
 
 ANGLE = Bounds(options=RefineOptions())
 WAITING = REASONS.index("waiting") + 1
+EVERYTHING = 10**3  # layers of triangles in a margin
 
 
 def unrefined_patch(mesh: dmr.Mesh, bounds: Bounds = ANGLE):
     """A mesh as one patch without new points, and what tiles need to know of it."""
     options = replace(bounds.options, min_angle=0.0, max_area=None)
-    patch, whole, report = refine_coarsely(mesh, Bounds(options=options), 1.0, fully=True, device=open_device("cpu", 1))
+    patch, edges, whole, report = refine_coarsely(
+        mesh, Bounds(options=options), 1.0, fully=True, device=open_device("cpu", 1)
+    )
     assert report.inserted == 0
+    for listed, searched in zip((edges.neighbours, edges.segments), vars(edges_of(patch)).values(), strict=True):
+        np.testing.assert_array_equal(listed, searched)
     return patch, whole
 
 
@@ -48,10 +53,14 @@ def refined(tiles, whole, bounds=ANGLE, first=0):
     """Refines tiles, and numbers their vertices from `first` on."""
     done = []
     for tile in tiles:
-        patch, report = refine_patch(tile, whole, bounds, open_device("cpu", 1))
-        done.append(patch.numbered(first))
-        first += report.inserted
+        found = refine_patch(tile, whole, bounds, open_device("cpu", 1), EVERYTHING)
+        done.append(glued([each.numbered(first) for each in (found.margin, found.core) if each is not None]))
+        first += found.inserted
     return done, first
+
+
+def border_of(patch, whole):
+    return border_vertices(patch, edges_of(patch), ~whole.boundary[patch.segment_origin])
 
 
 def incircle(a, b, c, d) -> Fraction:
@@ -216,10 +225,10 @@ def test_a_band_is_what_lies_around_the_seeds():
     middle = np.argmin(np.hypot(*(centroids - (0.48, 0.5)).T))
     marked = replace(patch, seeds=np.arange(len(left)) == middle)
     both = [marked.taken(left), marked.taken(~left)]
-    reaches = [reach(each, whole, 3) for each in both]
+    reaches = [reach(each, border_of(each, whole), 3) for each in both]
     bands = [divided(each, reaches, 3)[1] for each in both]
     assert bands[1] is not None  # the band crosses the border
-    alone = divided(marked, [reach(marked, whole, 3)], 3)[1]
+    alone = divided(marked, [reach(marked, border_of(marked, whole), 3)], 3)[1]
     found = {tuple(sorted(t)) for band in bands for t in band.numbers[band.mesh.triangles].tolist()}
     assert found == {tuple(sorted(t)) for t in alone.numbers[alone.mesh.triangles].tolist()}
 
@@ -262,11 +271,9 @@ def test_a_tile_that_reaches_its_limit_on_points_leaves_a_valid_union(tmp_path, 
 @pytest.mark.parametrize("options", [{"max_steiner": 3}, {"max_seconds": 1.0}, {"optimize": True}])
 def test_options_that_tiles_do_not_support_are_refused(options):
     with pytest.raises(OptionError, match="does not go with tiles"):
-        Bounds.checked(RefineOptions(**options), None)
+        Bounds.checked(RefineOptions(**options), {}, dmr.Mesh)
 
 
-def test_markings_that_race_and_functions_are_refused():
+def test_markings_that_race_are_refused():
     with pytest.raises(OptionError, match="must not depend on the schedule"):
-        Bounds.checked(RefineOptions(marking="three-phase"), None)
-    with pytest.raises(OptionError, match="must be a number with tiles"):
-        Bounds.checked(RefineOptions(), lambda points: points[:, 0] + 1)
+        Bounds.checked(RefineOptions(marking="three-phase"), {}, dmr.Mesh)

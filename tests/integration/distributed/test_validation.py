@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -338,5 +339,20 @@ def test_refused_arguments(parts, tmp_path):
 def test_the_same_report_by_processes(parts):
     changed(parts, 3, lambda arrays: arrays["triangle_attributes"].__setitem__(0, 7))
     one = validate(parts, input=plate_outline(), min_angle=31, threads=1)
-    assert validate(parts, input=plate_outline(), min_angle=31, workers=2).to_json() == one.to_json()
+    with ThreadPoolExecutor(2) as executor:
+        by_threads = validate(parts, input=plate_outline(), min_angle=31, executor=executor)
+    by_processes = validate(parts, input=plate_outline(), min_angle=31, workers=2)
+    assert by_threads.to_json() == by_processes.to_json() == one.to_json()
     assert {"regions", "angle"} <= set(one.counts)
+
+
+def test_a_bound_on_edges_by_place(parts):
+    whole = parts.gather()
+    bound = dmr.SizeField(whole, np.linspace(0.1, 0.3, len(whole.vertices)))
+    for input in (None, plate_outline()):
+        found, expected = (
+            check(m, input=input, max_edge=bound) for check, m in ((validate, parts), (dmr.validate, whole))
+        )
+        assert found.counts == expected.counts and found.counts["max edge"] > 5
+    with pytest.raises(OptionError, match="max_edge must be a number or a SizeField"):
+        validate(parts, max_edge=lambda points: points[:, 0])

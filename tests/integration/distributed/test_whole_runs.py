@@ -91,6 +91,7 @@ def test_dask_gives_the_same_bits_also_if_a_worker_is_killed(plate, expected, ou
     with killing(out, kill_first):
         dmr.distributed.refine(plate, out, executor=client, **OPTIONS)
     assert digest(out) == expected
+    assert dmr.distributed.validate(out, input=plate, min_angle=30, max_area=5e-5, executor=client).ok
 
 
 def test_mpi_gives_the_same_bits(expected, out):

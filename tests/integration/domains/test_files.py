@@ -256,6 +256,7 @@ def test_coordinates_are_projected():
 # ---- Other formats --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gpkg", ".shp"])
 def test_files_of_gis_programs(tmp_path, suffix, monkeypatch, capsys):
     pyogrio = pytest.importorskip("pyogrio")

@@ -119,6 +119,7 @@ def test_every_kind_is_described():
         assert describe(kind).endswith(".")
 
 
+@pytest.mark.slow
 def test_the_smallest_thesis_input_equals_the_recorded_one():
     mesh = generate("thesis-0.5m")
     assert len(mesh.triangles) == 549_960

@@ -320,6 +320,7 @@ def test_requests_that_the_formats_do_not_support(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.2dm", "fort.14"]
 
 
+@pytest.mark.slow
 def test_reading_and_writing_take_linear_time(tmp_path: Path) -> None:
     mesh = grid(np.arange(200.0))
     for name in ("fort.14", "a.2dm"):

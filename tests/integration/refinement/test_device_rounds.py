@@ -111,6 +111,7 @@ def test_single_team_passes_with_large_records(room, most, device_options, monke
     assert (Stop.WINNER_CAPACITY in seen) == (room == "none ahead" and most > 0)
 
 
+@pytest.mark.slow
 def test_a_single_team_pass_without_memory_runs_step_by_step(device_options, monkeypatch):
     def without_memory(self, *arguments):
         raise OutOfMemoryError("planted")

@@ -45,6 +45,7 @@ def smallest_angles_below(mesh: dmr.Mesh, degrees: float) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_the_number_of_needles_decides_the_first_angles():
     mesh = dmr.triangulate(circle_outline(4000))
     counts = [smallest_angles_below(mesh, angle) for angle in RUNGS]

@@ -56,6 +56,7 @@ def test_random_points_gain_more_than_a_degree_and_a_half(device_options):
     assert np.array_equal(fine.mesh.vertices[: len(mesh.vertices)], mesh.vertices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bounds",
     [

@@ -267,6 +267,7 @@ def test_profiling_changes_no_bit_and_names_every_phase(mesh, device_options):
     assert profiled.to_json()["launches"] == profiled.launches
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", ["host", "device"])
 def test_the_phases_account_for_the_time_of_the_rounds(loop, device_options):
     """Everything from the first check to the last round belongs to a phase."""

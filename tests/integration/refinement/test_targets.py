@@ -193,7 +193,7 @@ def test_a_finer_outline_makes_the_interior_finer_unless_sizes_depend_on_the_pla
     assert lengths[middle].mean() == pytest.approx(0.1, abs=0.01)
 
 
-@pytest.mark.parametrize(("length", "pieces"), [(1.0, 1), (1.03, 1), (1.2, 2), (2.0, 2), (2.3, 3), (3.3, 3)])
+@pytest.mark.parametrize(("length", "pieces"), [(1.0, 1), (1.015, 1), (1.03, 2), (2.0, 2), (2.3, 3), (3.3, 4), (7, 7)])
 def test_pieces_of_short_segments_are_not_longer_than_the_size(length, pieces):
     mesh = dmr.refine(domains.polygon([(0, 0), (length, 0), (length, 4), (0, 4)]), size=1.0, device="cpu").mesh
     assert np.count_nonzero(mesh.vertices[:, 1] == 0) == pieces + 1

@@ -435,7 +435,7 @@ def collinear(points):
 
 @pytest.mark.slow
 @given(graphs(), st.sampled_from([1, 0.1, 1 / 3]), st.sampled_from([0, 1e6]))
-@settings(max_examples=250)
+@settings(max_examples=125)
 def test_random_outlines_on_a_small_grid_are_resolved(graph, scale, offset):
     vertices, segments = graph
     if collinear(vertices):

@@ -169,7 +169,7 @@ tiny, small = st.integers(-2, 2), st.integers(-3, 3)
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(small, small), min_size=3, max_size=16))
-@settings(max_examples=150)
+@settings(max_examples=75)
 def test_small_integer_points_agree_with_brute_force(points):
     distinct = sorted(set(points))
     (ax, ay), *others = distinct

@@ -160,6 +160,7 @@ print(hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_make_the_same_bits():
     outputs = {
         subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True).stdout

@@ -166,14 +166,14 @@ def turned(t):
     return t if area(*(SPOTS[i] for i in t)) > 0 else t[::-1]
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.lists(corner_lists.map(turned), min_size=1, max_size=4))
 def test_few_arbitrary_triangles_agree_with_brute_force(triangles):
     mesh = Mesh(np.array(SPOTS, float), np.array(triangles, np.int32))
     assert validate(mesh).ok == is_delaunay_complex(SPOTS, triangles)
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2))
 def test_nearly_right_meshes_agree_with_brute_force(seed, damage):
     """Parts of a grid's triangulation with flipped diagonals, dropped triangles and inserted triangles."""
@@ -191,7 +191,7 @@ def test_nearly_right_meshes_agree_with_brute_force(seed, damage):
         assert validate(mesh).ok == is_delaunay_complex(SPOTS, triangles)
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(st.lists(st.integers(-6, 6), min_size=6, max_size=6), st.sampled_from([1.0, 10.0, 30.0, 45.0, 60.0]))
 def test_angles_agree_with_fractions(coordinates, degrees):
     points = np.array(coordinates, float).reshape(3, 2)

@@ -10,11 +10,12 @@ import dmr
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.output.pieces import united
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
 from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.pieces import united
 from dmr.refinement.options import RefineOptions
+from dmr.sizing.functions import size_source
 
 ONE_THREAD = Resources("cpu", 1)
 
@@ -40,6 +41,8 @@ def tiled(
     """Refines in tiles; returns the report, and the union of the pieces."""
     folder.mkdir(exist_ok=True)
     runner = InProcess(Store(folder, durable=False), resources)
-    bounds = Bounds.checked(RefineOptions(**options), max_edge)
+    bounds = Bounds(
+        options=RefineOptions(**options), sources={} if max_edge is None else {"max_edge": size_source(max_edge)}
+    )
     done = refine_tiles(runner, source, tile_triangles=tile_triangles, bounds=bounds)
     return done, whole_mesh(united([Piece.load(runner.store.folder(name)) for name in done.pieces]))

@@ -212,6 +212,12 @@ def size_sources(device):
         yield ["sizes", name], run()
 
 
+def tiles(device):
+    """Yields (case, digest) for tiles."""
+    for name, run in sanitized.tiles(device):
+        yield ["tiles", name], run()
+
+
 def statistics(folder):
     """Yields (case, digest) for the statistics of every mesh, the summary and the full ones."""
     for path in sorted(folder.glob("*.npz")):
@@ -254,6 +260,7 @@ def main(folder, library="", every=""):
         triangulations(device),
         optimizations(device),
         size_sources(device),
+        tiles(device),
         traversals(device),
         pageranks(device),
         frontiers(device),

@@ -58,7 +58,7 @@ def test_a_chain_of_tasks(store):
 def test_finished_tasks_are_not_run_again(store):
     task = Task.of(functions.count_up, n=3)
     InProcess(store).run([task])
-    store.folder(task.name)["numbers"] = np.array([7])
+    _fill(store.folder(task.name).path, numbers=np.array([7]))
     assert InProcess(store).run([task]) == [{"count": 3}]
     assert store.folder(task.name)["numbers"].tolist() == [7]
 
@@ -99,19 +99,30 @@ def test_arrays_are_named_by_their_content(store):
 
 def test_arrays_are_mapped_and_read_only(store):
     folder = store.folder(store.put({"a": np.arange(6)}))
-    assert isinstance(folder["a"], np.memmap)
+    assert isinstance(folder["a"].base, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
         folder["a"][0] = 1
 
 
 def test_missing_and_broken_arrays_are_named(tmp_path):
-    folder = Folder(tmp_path)
-    assert "a" not in folder
-    with pytest.raises(MissingFileError, match=r"a\.npy: cannot be read"):
-        folder["a"]
-    (tmp_path / "a.npy").write_bytes(b"no array")
-    with pytest.raises(FileError, match=r"a\.npy: cannot be read"):
-        folder["a"]
+    with pytest.raises(MissingFileError, match=r"arrays\.bin: cannot be read"):
+        Folder(tmp_path)["a"]
+    _fill(tmp_path, b=np.arange(3))
+    assert "a" not in Folder(tmp_path)
+    with pytest.raises(MissingFileError, match=r"arrays\.bin: has no array 'a'"):
+        Folder(tmp_path)["a"]
+    content = (tmp_path / "arrays.bin").read_bytes()
+    for broken in (b"no array", content[:-1], content[:-8], content[:-8] + b"\xff" * 8):
+        (tmp_path / "arrays.bin").write_bytes(broken)
+        with pytest.raises(FileError, match=r"arrays\.bin: is damaged"):
+            Folder(tmp_path)["b"]
+
+
+def _fill(path: Path, **arrays: np.ndarray) -> None:
+    folder = Folder(path)
+    for name, array in arrays.items():
+        folder[name] = array
+    folder.close()
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):

@@ -165,7 +165,7 @@ places = st.tuples(coordinates, coordinates)
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.lists(places, min_size=1, max_size=9).flatmap(
         lambda vertices: st.tuples(
@@ -219,7 +219,7 @@ def test_tiny_and_huge_coordinates(unit):
     check([(0, 0), (4 * unit, 3 * unit), (0, 3 * unit), (4 * unit, 0)], [(0, 1), (2, 3)], [(2 * unit, unit)])
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(places, min_size=1, max_size=12))
 def test_convex_hulls_agree_with_brute_force(vertices):
     found = {(vertices[a], vertices[b]) for a, b in convex_hull(np.array(vertices, float)).tolist()}

@@ -134,7 +134,7 @@ any_float = st.floats(allow_nan=False, allow_infinity=False)
 near_float = st.sampled_from([0.0, 1.0, -1.0, 5e-324, 2.0**-1022, 1.7e308, -1.7e308, 1e-160, 1e160, 1 + 2.0**-52])
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(any_float | near_float, min_size=8, max_size=8))
 def test_in_circle_on_any_floats(coordinates):
     points = np.array(coordinates).reshape(1, 4, 2)
@@ -143,7 +143,7 @@ def test_in_circle_on_any_floats(coordinates):
     assert in_circle(points)[0] == (determinant > 0) - (determinant < 0)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(any_float | near_float, min_size=6, max_size=6))
 def test_orientation_on_any_floats(coordinates):
     points = np.array(coordinates).reshape(3, 2)
@@ -153,7 +153,7 @@ def test_orientation_on_any_floats(coordinates):
     assert found[0] == (exact > 0) - (exact < 0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(st.integers(-4, 4), min_size=8, max_size=8), st.sampled_from([1.0, 1e-40, 1e60, 0.1]))
 def test_in_circle_on_small_integers(coordinates, unit):
     points = np.array(coordinates).reshape(1, 4, 2) * unit
@@ -161,7 +161,7 @@ def test_in_circle_on_small_integers(coordinates, unit):
     assert in_circle(points)[0] == (determinant > 0) - (determinant < 0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=12, max_size=12))
 def test_the_filter_bound_holds(coordinates):
     p = np.array(coordinates).reshape(2, 6, 1)

@@ -91,6 +91,7 @@ def test_neighbours_of_arbitrary_triangles():
     assert 100 < good < 300
 
 
+@pytest.mark.slow
 def test_neighbours_around_a_hub_and_of_many_triangles():
     rim = np.arange(1, 20_001)
     fan = dmr.Mesh(np.zeros((20_001, 2)), np.column_stack([0 * rim, rim, np.roll(rim, -1)]))

@@ -147,6 +147,7 @@ def test_segments_inside_are_drawn_and_the_boundary_only_once():
     assert len(outline) == 1 and len(inside) == 1
 
 
+@pytest.mark.slow
 def test_pictures_of_large_items_are_small():
     rng = np.random.default_rng(5)
     angles = np.linspace(0, 2 * np.pi, 20_001)[:-1]

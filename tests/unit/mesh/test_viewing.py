@@ -108,6 +108,7 @@ def pixels_of_45_degrees():
     return ColourScale.over([SQUARE], "min_angle").paint(SQUARE)[0]
 
 
+@pytest.mark.slow
 def test_a_fine_mesh_does_not_turn_black(tmp_path):
     side = 250
     x, y = np.meshgrid(np.arange(side + 1.0), np.arange(side + 1.0))

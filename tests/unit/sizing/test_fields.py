@@ -51,6 +51,7 @@ def located(mesh: dmr.Mesh, points: np.ndarray) -> Places:
 # ---- Sizes on vertices ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["random", "graded", "clustered", "offset"])
 def test_interpolation_agrees_with_scipy(kind):
     points = dmr.generate("random" if kind == "offset" else kind, 1000, 4).vertices.copy()
@@ -121,6 +122,7 @@ def nearest_on(mesh: dmr.Mesh, values: np.ndarray, place: np.ndarray) -> tuple[f
     return distance, [value for d, value in found if d <= distance * (1 + 1e-9)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mesh", [ring(), dmr.generate("plate", 300, 1)], ids=["ring", "plate"])
 def test_outside_points_take_the_nearest_size(mesh):
     rng = np.random.default_rng(5)
@@ -376,6 +378,7 @@ def test_exceptions_of_the_function_pass_through():
 # ---- Speed and bits ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_million_points_take_seconds():
     mesh = dmr.generate("graded", 20_000, 1)
     sizes = 2 + mesh.vertices.sum(axis=1)

@@ -117,7 +117,7 @@ def _rows(array: Index | None, rows: Index) -> Index | None:
 
 
 def _joined(meshes: Sequence[Mesh], name: str) -> Index | None:
-    arrays = [getattr(mesh, name) for mesh in meshes]
+    arrays = [getattr(mesh, name) for mesh in meshes if len(mesh.triangles) or name not in PER_TRIANGLE]
     if any(array is None for array in arrays):
         return None
     return np.concatenate([array for array in arrays if len(array)] or arrays[:1])  # empty ones have no width

@@ -1,0 +1,246 @@
+"""Separates a refined tile into its core, which stays as it is, and its margin, from which bands are taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.tiles.admission import Tile
+from dmr.distributed.tiles.patch import REASONS, Patch
+from dmr.distributed.tiles.piece import Piece
+from dmr.memory import Device, DeviceArray, scan, total
+from dmr.mesh.types import Int, Mesh
+from dmr.refinement.setup.admission import SplitState
+from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.records import POINT
+
+UNREACHED = np.iinfo(np.int32).max
+LEAST_CORE = 0.5  # of the triangles of a tile; a smaller core stays in the margin
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """A refined tile, whose new vertices have the numbers -1, -2, ... in the order of insertion.
+
+    Attributes:
+        core: triangles far from whatever waits, and from the border of the tile; None if there are few.
+        margin: the others, those that were frozen first; margin_border: its vertices on the border of the tile, or
+            shared with the core; core_border: the vertices of the core that it shares with the margin.
+        inserted: points; warnings: one sentence each.
+    """
+
+    core: Patch | None
+    core_border: Int
+    margin: Patch
+    margin_border: Int
+    inserted: int
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The core or the margin on the device, where vertices have their numbers in the tile.
+
+    Attributes:
+        chosen: its triangles, as flags; places: its triangles before each; count: their number.
+        used: its vertices, as flags; vertex_places: its vertices before each; vertices: their number.
+    """
+
+    chosen: DeviceArray
+    places: DeviceArray
+    count: int
+    used: DeviceArray
+    vertex_places: DeviceArray
+    vertices: int
+
+
+def separated(
+    tile: Tile, state: DeviceMesh, left: dict[str, NDArray[Any]], depth: int, warnings: tuple[str, ...]
+) -> Refined:
+    """Downloads a refined tile.
+
+    Args:
+        left: the triangles that miss a bound, by reason.
+        depth: the layers of triangles in the margin, counted by vertices from the border, the frozen triangles, and
+            the triangles that wait.
+        warnings: of the refinement.
+    """
+    seeds = _waiting(state, left)
+    in_margin, in_core = _flags(tile, state, seeds, depth)
+    core = _side(tile, state, in_core)
+    own = tile.patch.mesh.triangles[tile.frozen]
+    if core.count < LEAST_CORE * state.slots:
+        in_margin.copy_from(_full(state.device, state.slots, 1))
+        margin = _side(tile, state, in_margin, own)
+        core_patch, shared = None, np.empty(0, np.int32)
+    else:
+        margin = _side(tile, state, in_margin, own)
+        core_patch, taken = _patch(tile, state, core, left, seeds)
+        shared = taken[_found(margin.used, taken) != 0]
+    border = np.union1d(tile.border, shared)
+    return Refined(
+        core=core_patch,
+        core_border=_found(core.vertex_places, shared),
+        margin=_with_frozen(tile, margin, *_patch(tile, state, margin, left, seeds)),
+        margin_border=_found(margin.vertex_places, border),
+        inserted=state.vertices - state.input_vertices,
+        warnings=warnings,
+    )
+
+
+def _waiting(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Int:
+    """Returns the triangles that wait, or beside which a segment does."""
+    states = state.split_states[: state.subsegments_count].download()
+    waiting = (states == SplitState.WANTED_ELSEWHERE) | (states == SplitState.SPLIT_WAITS)
+    beside = state.subsegments[: state.subsegments_count].download()["left"][waiting]
+    found: Int = np.union1d(left.get("waiting", np.empty(0, np.int32)), beside).astype(np.int32)
+    return found
+
+
+def _flags(tile: Tile, state: DeviceMesh, seeds: Int, depth: int) -> tuple[DeviceArray, DeviceArray]:
+    """Returns which triangles on the device are in the margin, and which in the core."""
+    device, patch = state.device, tile.patch
+    order = state.order.download()
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    around = np.unique(np.concatenate([tile.border, patch.mesh.triangles[tile.frozen].reshape(-1)]))
+    layers = _full(device, state.vertices, UNREACHED)
+    device.launch("set_listed", len(around), device.array(rank[around]), 0, layers)
+    device.launch("begin_layers", len(seeds), state.triangles, device.array(seeds), layers)
+    for reached in range(depth):
+        device.launch("add_layer", state.slots, state.triangles, reached, layers)
+    margin, core = (device.empty(state.slots, np.int32) for _ in range(2))
+    device.launch("flag_margin", state.slots, state.triangles, depth, layers, margin, core)
+    return margin, core
+
+
+def _full(device: Device, count: int, value: int) -> DeviceArray:
+    array = device.empty(count, np.int32)
+    device.launch("fill_int32", count, value, array)
+    return array
+
+
+def _side(tile: Tile, state: DeviceMesh, chosen: DeviceArray, frozen: Int | None = None) -> _Side:
+    """Counts the triangles and vertices of a side, with the vertices of frozen triangles."""
+    device = state.device
+    used = device.zeros(state.vertices, np.int32)
+    device.launch("flag_corners", state.slots, state.triangles, chosen, state.order, state.input_vertices, used)
+    if frozen is not None:
+        device.launch("set_listed", frozen.size, device.array(frozen.reshape(-1)), 1, used)
+    places, vertex_places = scan(chosen), scan(used)
+    return _Side(chosen, places, total(places, state.slots), used, vertex_places, total(vertex_places, state.vertices))
+
+
+def _patch(tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[Any]], seeds: Int) -> tuple[Patch, Int]:
+    """Returns a side without frozen triangles, and the numbers of its vertices in the tile."""
+    device, source = state.device, tile.mesh
+    by_number = (state.order, state.input_vertices)
+    corners = device.empty(3 * side.count, np.int32)
+    device.launch(
+        "take_triangles",
+        state.slots,
+        state.triangles,
+        side.chosen,
+        side.places,
+        *by_number,
+        side.vertex_places,
+        corners,
+    )
+    n = side.vertices
+    points, numbers = device.empty(n, POINT), device.empty(n, np.int64)
+    origins, parameters, taken = device.empty(n, np.int32), device.empty(n, np.float64), device.empty(n, np.int32)
+    device.launch(
+        "take_vertices", state.vertices, state.points, state.vertex_origin, state.vertex_parameter, side.used,
+        side.vertex_places, *by_number, device.array(tile.numbers), points, origins, parameters, numbers, taken,
+    )  # fmt: skip
+    vertex_origin, from_tile = origins.detach(), taken.detach()
+    on_segment = vertex_origin >= 0
+    vertex_origin[on_segment] = tile.origins[vertex_origin[on_segment]]
+    ends, segment_origins = _segments(state, side)
+    reasons, waits = np.zeros(side.count, np.uint8), np.zeros(side.count, np.bool_)
+    for reason, triangles in left.items():
+        reasons[_places(side, triangles)] = REASONS.index(reason) + 1
+    waits[_places(side, seeds)] = True
+    markers, attributes = state.vertex_markers(source), state.vertex_attributes(source)
+    ancestor = None
+    if state.ancestor is not None:
+        ancestor = state.ancestor[: state.slots].download()[side.chosen.download() != 0]
+    assert source.triangle_attributes is not None
+    mesh = Mesh.sound(
+        vertices=points.detach().view(np.float64).reshape(-1, 2),
+        triangles=corners.detach().reshape(-1, 3),
+        segments=ends,
+        segment_markers=state.named_markers[segment_origins],
+        vertex_markers=None if markers is None else markers[from_tile],
+        vertex_attributes=None if attributes is None else attributes[from_tile],
+        triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
+        area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
+    )
+    return Patch(
+        Piece(mesh, numbers.detach()),
+        vertex_origin,
+        parameters.detach(),
+        tile.origins[segment_origins],
+        waits,
+        reasons,
+    ), from_tile
+
+
+def _segments(state: DeviceMesh, side: _Side) -> tuple[Int, Int]:
+    """Returns the ends of the subsegments beside triangles of a side, and the numbers of their segments."""
+    count = state.subsegments_count
+    origins = state.subsegment_origin[:count].download()
+    ends = state.device.empty(2 * count, np.int32)
+    state.device.launch("restore_ends", count, state.subsegments, state.order, state.input_vertices, ends)
+    records = state.subsegments[:count].download()
+    right = records["right"]
+    beside = _found(side.chosen, records["left"]) | (_found(side.chosen, np.maximum(right, 0)) & (right >= 0))
+    chosen = (origins < state.named) & (beside != 0)
+    return _found(side.vertex_places, ends.detach().reshape(-1, 2)[chosen]), origins[chosen]
+
+
+def _places(side: _Side, triangles: Int) -> Int:
+    """Returns the places of those listed triangles that belong to a side."""
+    return _found(side.places, triangles[_found(side.chosen, triangles) != 0])
+
+
+def _found(values: DeviceArray, places: Int) -> Int:
+    """Returns int32 values on a device at some places."""
+    device = values.device
+    found = device.empty(places.size, np.uint32)
+    listed = device.array(np.ascontiguousarray(places, np.int32).reshape(-1))
+    device.launch("gather_uint32", places.size, values.view(np.uint32), listed, found)
+    return found.detach().view(np.int32).reshape(places.shape)
+
+
+def _with_frozen(tile: Tile, side: _Side, margin: Patch, taken: Int) -> Patch:
+    """Returns a margin with the frozen triangles of its tile, and the segments between them."""
+    patch, own, mesh = tile.patch, tile.patch.mesh, margin.mesh
+    between = np.ones(len(own.segments), np.bool_)
+    between[tile.rows] = False
+    assert own.segment_markers is not None and mesh.segment_markers is not None
+
+    def joined(frozen_rows: NDArray[Any] | None, rows: NDArray[Any] | None) -> Any:
+        return None if frozen_rows is None or rows is None else np.concatenate([frozen_rows[tile.frozen], rows])
+
+    united = Mesh.sound(
+        vertices=mesh.vertices,
+        vertex_markers=mesh.vertex_markers,
+        vertex_attributes=mesh.vertex_attributes,
+        triangles=np.concatenate([_found(side.vertex_places, own.triangles[tile.frozen]), mesh.triangles]),
+        segments=np.concatenate([_found(side.vertex_places, own.segments[between]), mesh.segments]),
+        segment_markers=np.concatenate([own.segment_markers[between], mesh.segment_markers]),
+        triangle_attributes=joined(own.triangle_attributes, mesh.triangle_attributes),
+        area_bounds=joined(own.area_bounds, mesh.area_bounds),
+    )
+    return Patch(
+        Piece(united, margin.numbers),
+        margin.vertex_origin,
+        margin.vertex_parameter,
+        np.concatenate([patch.segment_origin[between], margin.segment_origin]),
+        np.concatenate([patch.seeds[tile.frozen], margin.seeds]),
+        np.concatenate([patch.reasons[tile.frozen], margin.reasons]),
+    )

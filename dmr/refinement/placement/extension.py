@@ -1,0 +1,70 @@
+"""Extends the lengths of the pieces of an outline into its domain.
+
+Where one size is wanted everywhere and parts of the outline are finer, the sizes between are those of a harmonic
+function, in a coarse triangulation: of the outline, and a few points between its parts. Without these points, narrow
+triangles that join fine parts of an outline would give bands of small sizes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.mesh.types import Float, Int, Mesh, Pslg
+from dmr.sizing.size_field import SizeField
+from dmr.triangulation.native import triangulate_plane
+
+POINTS_PER_PIECE, MOST_POINTS = 0.2, 4096  # in the rectangle around the outline
+STEPS = 50  # of Jacobi's iteration
+LEAST_WEIGHT = 1e-6  # of an edge; it would be negative beside an obtuse angle on both sides
+
+
+def extended(points: Float, pieces: Int, sizes: Float, most: float) -> SizeField:
+    """Returns the sizes of the pieces at an outline, and between them in its domain.
+
+    Args:
+        points: (n, 2) vertices of the divided outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, at most `most`.
+        most: the size where no piece is near.
+    """
+    places = np.concatenate([points, _rows(points, min(POINTS_PER_PIECE * len(pieces), MOST_POINTS))])
+    plane = triangulate_plane(Pslg(places, pieces))
+    places = np.concatenate([places, plane.new_vertices])
+    values = np.full(len(places), most)
+    np.minimum.at(values, pieces, sizes[:, None])
+    is_given = np.zeros(len(places), bool)
+    is_given[pieces] = True
+    return SizeField(Mesh(places, plane.triangles), _harmonic(places, plane.triangles, values, is_given), on="vertices")
+
+
+def _rows(points: Float, count: float) -> Float:
+    """Returns about `count` points of a lattice of equilateral triangles in the rectangle around some points."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    width, height = high - low
+    step = float(np.sqrt(width * height / (0.866 * count)))
+    column, row = np.meshgrid(np.arange(int(width / step) + 1), np.arange(int(height / (0.866 * step)) + 1))
+    x, y = low[0] + (column + 0.25 + 0.5 * (row & 1)) * step, low[1] + (row + 0.5) * (0.866 * step)
+    return np.stack([x.reshape(-1), y.reshape(-1)], axis=1)
+
+
+def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np.bool_]) -> Float:
+    """Returns values of which each is the weighted mean of its neighbours, except the given ones.
+
+    The weights are those of linear finite elements: the cotangents of the angles opposite the edges.
+    """
+    edges, weights = [], []
+    for k in range(3):
+        apex, one, other = (triangles[:, (k + j) % 3] for j in range(3))
+        u, v = points[one] - points[apex], points[other] - points[apex]
+        area = np.maximum(np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]), np.finfo(float).tiny)
+        weight = np.maximum((u[:, 0] * v[:, 0] + u[:, 1] * v[:, 1]) / area, LEAST_WEIGHT)
+        for start, end in ((one, other), (other, one)):
+            free = ~is_given[start]
+            edges.append(np.stack([start[free], end[free]]))
+            weights.append(weight[free])
+    (start, end), weight = np.concatenate(edges, axis=1), np.concatenate(weights)
+    total = np.bincount(start, weight, len(points))
+    moved = np.flatnonzero(total)
+    values = values.copy()
+    for _ in range(STEPS):
+        values[moved] = np.bincount(start, weight * values[end], len(points))[moved] / total[moved]
+    return values

@@ -1,0 +1,136 @@
+"""A lattice of equilateral triangles inside a domain, where one size is wanted (`cuda_src/placement/lattice.cu`).
+
+The front then has to fill only what is left between the lattice and the outline. The rows of the lattice are parallel
+to the longest segment of the boundary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack
+from dmr.mesh.types import Float, Int
+from dmr.refinement.placement.chains import lengths
+from dmr.refinement.state.records import POINT
+from dmr.sizing.source import DeviceSizes
+
+CLEARANCE = (
+    3.0  # sizes between the lattice and the outline: walls of narrow strips stay parallel to layers of the front
+)
+FREE_VERTEX_CLEARANCE = 0.65  # the same for vertices without segments, from which no front advances
+EVEN = 0.02  # largest relative difference of a size from that of the lattice
+ROOT_OF_THREE = 1.7320508075688772
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The lattice's frame, and the parts of its rows that lie in a domain.
+
+    Attributes:
+        origin, along: (2,) of the frame; spacing, rise: of places in a row, and of rows.
+        row, column: (s,) int64, per span: its row and its first column; counts: (s,) its places.
+    """
+
+    origin: Float
+    along: Float
+    spacing: float
+    rise: float
+    row: Int
+    column: Int
+    counts: Int
+
+
+def lattice_points(
+    points: Float,
+    pieces: Int,
+    boundary: Int,
+    size: float,
+    sizes: DeviceSizes,
+    device: Device,
+    most: int,
+) -> tuple[DeviceArray, int]:
+    """Returns the points of the lattice, and their number; none if there could be more than `most`.
+
+    Args:
+        points: (n, 2), the vertices of the divided outline, and other points that are there already.
+        pieces: (p, 2) of the outline; boundary: (b, 2) segments that have the domain on their left only.
+        size: of the lattice; sizes: the wanted sizes, of which other parts of the domain have smaller ones.
+    """
+    rows = _rows(points, boundary, size, most)
+    count = 0 if rows is None else int(rows.counts.sum())
+    if rows is None or not count:
+        return device.empty(0, POINT), 0
+    view, held = _view(rows, device)
+    assert held  # `view` has only the addresses
+    places, flags, found = device.empty(count, POINT), device.empty(count, np.int32), device.empty(count, np.float64)
+    device.launch("list_lattice", count, view, places, flags)
+    outline = device.array(points, POINT)
+    free = np.setdiff1d(np.arange(len(points), dtype=np.int32), pieces)
+    for ends, clearance in ((pieces, CLEARANCE), (np.stack([free, free], axis=1), FREE_VERTEX_CLEARANCE)):
+        if len(ends):
+            flat = device.array(ends.reshape(-1))
+            device.launch("unflag_near_pieces", len(ends), view, outline, flat, clearance * size, flags)
+    sizes.evaluate(places, count, found)
+    device.launch("unflag_other_sizes", count, found, size, EVEN * size, flags)
+    listed, kept = flagged_indices(flags)
+    taken = device.empty(kept, POINT)
+    if kept:
+        device.launch("take_places", kept, listed, places, taken)
+    return taken, kept
+
+
+def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
+    """Returns the rows in a domain; None if they could have more than `most` places."""
+    start, end = points[boundary[:, 0]], points[boundary[:, 1]]
+    ways = end - start
+    length = lengths(ways)
+    longest = int(length.argmax())
+    origin, along = start[longest], ways[longest] / length[longest]
+    spacing = _spacing(float(length[longest]), size)
+    rise = 0.5 * ROOT_OF_THREE * spacing
+    area = 0.5 * ((start - origin)[:, 0] * ways[:, 1] - (start - origin)[:, 1] * ways[:, 0]).sum()
+    if not area / (spacing * rise) < most:
+        return None
+    low, high = (_in_frame(places, origin, along) for places in (start, end))
+    falls = low[:, 1] > high[:, 1]
+    low[falls], high[falls] = high[falls], low[falls]
+    first, stop = (np.ceil(places[:, 1] / rise).astype(np.int64) for places in (low, high))
+    edge = np.repeat(np.arange(len(low)), stop - first)
+    row = first[edge] + np.arange(len(edge)) - np.repeat(np.cumsum(stop - first) - (stop - first), stop - first)
+    part = (row * rise - low[edge, 1]) / (high[edge, 1] - low[edge, 1])
+    crossing = low[edge, 0] + part * (high[edge, 0] - low[edge, 0])
+    order = np.lexsort((crossing, row))  # rows are in the domain from every other crossing to the next one
+    row, crossing = row[order][::2], crossing[order].reshape(-1, 2)
+    shift, clearance = 0.5 * (row & 1), CLEARANCE * size
+    column = np.ceil((crossing[:, 0] + clearance) / spacing - shift).astype(np.int64)
+    last = np.floor((crossing[:, 1] - clearance) / spacing - shift).astype(np.int64)
+    some = last >= column
+    return _Rows(origin, along, spacing, rise, row[some], column[some], (last - column + 1)[some])
+
+
+def _spacing(longest: float, size: float) -> float:
+    """Returns the spacing: that of the pieces of the longest segment if these are about as long as the size."""
+    piece = longest / max(round(longest / size), 1)
+    return piece if abs(piece - size) <= 0.5 * EVEN * size else size
+
+
+def _in_frame(places: Float, origin: Float, along: Float) -> Float:
+    x, y = (places - origin).T
+    found: Float = np.stack([x * along[0] + y * along[1], y * along[0] - x * along[1]], axis=1)
+    return found
+
+
+def _view(rows: _Rows, device: Device) -> tuple[Packed, tuple[DeviceArray, ...]]:
+    """Uploads the rows; returns the kernel argument, and the arrays that it refers to."""
+    lowest = int(rows.row[0])
+    per_row = np.bincount(rows.row - lowest)
+    first_span, first_place = (np.concatenate([[0], np.cumsum(counts)]) for counts in (per_row, rows.counts))
+    held = tuple(device.array(values.astype(np.int32)) for values in (first_span, rows.row, rows.column, first_place))
+    view = pack(
+        "Lattice", x=float(rows.origin[0]), y=float(rows.origin[1]), along_x=float(rows.along[0]),
+        along_y=float(rows.along[1]), spacing=rows.spacing, rise=rows.rise, lowest=lowest, rows=len(per_row),
+        spans=len(rows.row), first_span=held[0], row_of_span=held[1], column=held[2], first_place=held[3],
+    )  # fmt: skip
+    return view, held

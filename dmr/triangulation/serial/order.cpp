@@ -1,0 +1,185 @@
+#include "order.hpp"
+
+#include <algorithm>
+
+#include "geometry/curve.cuh"
+#include "threads.hpp"
+
+namespace triangulation {
+
+namespace {
+
+constexpr size_t POINTS_AT_ONCE = 1 << 14; // points between two stop points
+
+// Sorts by key, 11 bits at a time; equal keys stay in order. Each piece of the places is counted and moved by one
+// thread.
+void sort_places(Table<Place> &places, int threads) {
+    constexpr size_t DIGITS = 2048;
+    Table<Place> other(places.size());
+    const int pieces = pieces_for(threads);
+    std::vector<size_t> starts(DIGITS * size_t(pieces)); // by digit, and by piece for each
+    for (int shift : {0, 11, 22}) {
+        share_out(threads, pieces, [&](int k) {
+            const Share share = share_of(places.size(), k, pieces);
+            std::vector<size_t> counts(DIGITS);
+            for (size_t i = share.begin; i < share.end; ++i)
+                ++counts[places[i].key >> shift & (DIGITS - 1)];
+            for (size_t digit = 0; digit < DIGITS; ++digit)
+                starts[digit * size_t(pieces) + size_t(k)] = counts[digit];
+        });
+        size_t before = 0;
+        for (size_t &start : starts) {
+            const size_t count = start;
+            start = before;
+            before += count;
+        }
+        host::stop_point();
+        share_out(threads, pieces, [&](int k) {
+            const Share share = share_of(places.size(), k, pieces);
+            std::vector<size_t> next(DIGITS);
+            for (size_t digit = 0; digit < DIGITS; ++digit)
+                next[digit] = starts[digit * size_t(pieces) + size_t(k)];
+            for (size_t i = share.begin; i < share.end; ++i)
+                other[next[places[i].key >> shift & (DIGITS - 1)]++] = places[i];
+        });
+        places.swap(other);
+        host::stop_point();
+    }
+}
+
+// ---- The order of insertion
+// -------------------------------------------------------------------------------------------
+
+constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all rounds before it
+constexpr uint32 LAST_ROUND = 8;
+constexpr int FINE = 30; // levels of the curve within a cell of the coarse one
+
+// A bijective mixer.
+uint64 mixed(uint64 x) {
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdull;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ull;
+    return x ^ x >> 33;
+}
+
+// The round of a point, pseudo-random bits from its coordinates: equal points are in the same round, so that the one
+// with the lowest number comes first. (x + 0.0 is x, or 0.0 for -0.0.)
+uint32 round_of(Point p) {
+    uint64 bits = mixed(mixed(bits_of(p.x + 0.0)) + bits_of(p.y + 0.0));
+    uint32 round = LAST_ROUND;
+    while (round > 0 && (bits & ((1u << ROUND_BITS) - 1)) == 0) {
+        bits >>= ROUND_BITS;
+        --round;
+    }
+    return round;
+}
+
+// The places along the curve by round, in order within each.
+InsertionOrder sorted_by_round(const Table<Place> &along, const Point *points, int threads) {
+    const int pieces = pieces_for(threads);
+    Table<uint8> round(along.size()); // by point
+    share_indices(threads, along.size(), [&](size_t begin, size_t end) {
+        for (size_t point = begin; point < end; ++point)
+            round[point] = uint8(round_of(points[point]));
+    });
+    std::vector<size_t> starts((LAST_ROUND + 1) * size_t(pieces)); // by round, and by piece of the curve for each
+    const auto start = [&](uint32 r, int piece) -> size_t & { return starts[r * size_t(pieces) + size_t(piece)]; };
+    share_out(threads, pieces, [&](int piece) {
+        const Share share = share_of(along.size(), piece, pieces);
+        size_t counts[LAST_ROUND + 1] = {0};
+        for (size_t i = share.begin; i < share.end; ++i)
+            ++counts[round[along[i].point]];
+        for (uint32 r = 0; r <= LAST_ROUND; ++r)
+            start(r, piece) = counts[r];
+    });
+    InsertionOrder order{Table<int32>(along.size()), {}};
+    size_t before = 0;
+    for (uint32 r = 0; r <= LAST_ROUND; ++r) {
+        for (int piece = 0; piece < pieces; ++piece)
+            before += std::exchange(start(r, piece), before);
+        order.ends.push_back(before);
+    }
+    host::stop_point();
+    share_out(threads, pieces, [&](int piece) {
+        const Share share = share_of(along.size(), piece, pieces);
+        size_t next[LAST_ROUND + 1];
+        for (uint32 r = 0; r <= LAST_ROUND; ++r)
+            next[r] = start(r, piece);
+        for (size_t i = share.begin; i < share.end; ++i)
+            order.places[next[round[along[i].point]]++] = int32(i);
+    });
+    return order;
+}
+
+} // namespace
+
+CurveSquare square_around(const Point *points, int32 count, int threads) {
+    struct Box {
+        Point low, high;
+    };
+    const int pieces = pieces_for(threads);
+    std::vector<Box> boxes(pieces, {points[0], points[0]});
+    share_out(threads, pieces, [&](int k) {
+        const Share share = share_of(size_t(count), k, pieces);
+        Box box = boxes[k];
+        for (size_t i = share.begin; i < share.end; ++i)
+            box = {{std::min(box.low.x, points[i].x), std::min(box.low.y, points[i].y)},
+                   {std::max(box.high.x, points[i].x), std::max(box.high.y, points[i].y)}};
+        boxes[k] = box;
+    });
+    Box all = boxes[0];
+    for (const Box &box : boxes)
+        all = {{std::min(all.low.x, box.low.x), std::min(all.low.y, box.low.y)},
+               {std::max(all.high.x, box.high.x), std::max(all.high.y, box.high.y)}};
+    return {all.low, std::max(all.high.x - all.low.x, all.high.y - all.low.y)};
+}
+
+uint64 curve_position(const CurveSquare &square, Point p, int levels) {
+    const float64 scale = square.extent > 0 ? float64(1 << levels) / square.extent : 0.0;
+    return hilbert_index<uint64>(curve_cell(p.x, square.low.x, scale, levels),
+                                 curve_cell(p.y, square.low.y, scale, levels), levels);
+}
+
+Table<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads) {
+    Table<Place> places(count);
+    share_indices(threads, size_t(count), [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
+            if (i % POINTS_AT_ONCE == 0)
+                host::stop_point();
+            places[i] = {uint32(curve_position(square, points[i], CURVE_LEVELS)), int32(i)};
+        }
+    });
+    sort_places(places, threads);
+    return places;
+}
+
+InsertionOrder insertion_order(const Table<Place> &along, const CurveSquare &square, const Point *points, int threads) {
+    InsertionOrder result = sorted_by_round(along, points, threads);
+    Table<int32> &order = result.places;
+    // Where several points share a cell of the curve, they are sorted along a finer one, so that nested clusters are in
+    // order, too.
+    const auto key = [&](size_t turn) { return along[order[turn]].key; };
+    const int pieces = pieces_for(threads);
+    const std::vector<size_t> cuts =
+        cut_between(0, order.size(), pieces, [&](size_t turn) { return key(turn) == key(turn - 1); });
+    share_out(threads, pieces, [&](int piece) {
+        std::vector<std::pair<uint64, int32>> crowd;
+        for (size_t first = cuts[piece], end = 0; first < cuts[piece + 1]; first = end) {
+            for (end = first + 1; end < cuts[piece + 1] && key(end) == key(first);)
+                ++end;
+            if (end - first < 3)
+                continue;
+            host::stop_point();
+            crowd.clear();
+            for (size_t i = first; i < end; ++i)
+                crowd.push_back({curve_position(square, points[along[order[i]].point], FINE), order[i]});
+            std::sort(crowd.begin(), crowd.end());
+            for (size_t i = first; i < end; ++i)
+                order[i] = crowd[i - first].second;
+        }
+    });
+    return result;
+}
+
+} // namespace triangulation

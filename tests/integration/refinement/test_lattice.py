@@ -1,0 +1,82 @@
+"""The lattice inside a domain where one size is wanted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+import dmr
+from dmr import Pslg, domains
+from dmr.refinement.placement.lattice import CLEARANCE, EVEN, lattice_points
+from dmr.sizing.functions import EqualSizes
+from tests.support.digests import mesh_digest
+
+H = 0.05
+# A slanted L with a hole, a slit, and a vertex without segments.
+TURN = np.array([[0.8, 0.6], [-0.6, 0.8]])
+CORNERS = np.array([(0, 0), (3, 0), (3, 1.2), (1.2, 1.2), (1.2, 3), (0, 3), (0.4, 0.4), (0.8, 0.4), (0.8, 0.8),
+                    (0.4, 0.8), (1.6, 0.5), (2.5, 0.7), (0.6, 1.8)]) @ TURN  # fmt: skip
+RING = [(k, (k + 1) % 6) for k in range(6)]
+HOLE = [(6, 9), (9, 8), (8, 7), (7, 6)]
+SLIT, VERTEX = (10, 11), 12
+
+
+def placed(device, most=10**6):
+    pieces = np.array([*RING, *HOLE, SLIT], np.int32)
+    boundary = np.array([*RING, *HOLE], np.int32)
+    sizes = EqualSizes(H).on(device)
+    points, count = lattice_points(CORNERS, pieces, boundary, H, sizes, device, most)
+    return points.download().view(np.float64).reshape(-1, 2)[:count]
+
+
+def test_points_keep_their_distances_and_fill_the_domain(device):
+    points = placed(device)
+    inside = np.linalg.inv(TURN.T) @ points.T
+    x, y = inside
+    assert ((x > 0) & (y > 0) & (x < 3) & (y < 3) & ((x < 1.2) | (y < 1.2))).all()
+    assert not ((np.abs(x - 0.6) < 0.2) & (np.abs(y - 0.6) < 0.2)).any()  # in the hole
+    ends = [*RING, *HOLE, SLIT]
+    walls = np.concatenate([np.linspace(CORNERS[a], CORNERS[b], 2000) for a, b in ends])
+    gaps = cKDTree(walls).query(points)[0]
+    assert gaps.min() >= CLEARANCE * H * (1 - 1e-9)
+    assert gaps.min() <= (CLEARANCE + 0.2) * H
+    assert 0.65 * H <= np.hypot(*(points - CORNERS[VERTEX]).T).min() <= 2 * H
+    second = cKDTree(points).query(points, 2)[0][:, 1]
+    assert np.allclose(second, second[0], rtol=1e-9) and abs(second[0] - H) <= EVEN * H
+    grid = np.stack(np.meshgrid(np.linspace(0, 3, 150), np.linspace(0, 3, 150)), axis=2).reshape(-1, 2)
+    wide = ((grid < 3) & (grid > 0)).all(axis=1) & ((grid < 1.2).any(axis=1)) & ~(np.abs(grid - 0.6) < 0.2).all(axis=1)
+    places = grid[wide] @ TURN
+    free = places[cKDTree(walls).query(places)[0] > (CLEARANCE + 1) * H]
+    assert len(free) > 500 and (cKDTree(points).query(free)[0] <= H).all()
+
+
+def test_there_is_none_beyond_a_limit(device):
+    assert len(placed(device)) > 500
+    assert len(placed(device, most=500)) == 0
+
+
+def smallest_angles(mesh):
+    a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
+    sides = np.sort([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
+    return np.degrees(np.arccos((sides[1] ** 2 + sides[2] ** 2 - sides[0] ** 2) / (2 * sides[1] * sides[2])))
+
+
+@pytest.mark.parametrize("corners", [40, 200])
+def test_round_domains_have_nearly_equilateral_triangles(corners, device_options):
+    """Layers of a front from a circle would become narrower and lose points: 52 degrees."""
+    disc = domains.polygon(domains.circle_points(1, corners))
+    fine = dmr.refine(disc, size=H, **device_options)
+    assert dmr.validate(fine.mesh, input=disc, min_angle=30).ok
+    assert smallest_angles(fine.mesh).mean() >= 57
+    assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(disc, size=H, device="cpu", threads=1).mesh)
+
+
+def test_kept_segments_slits_and_vertices_are_respected(device_options):
+    ends = [*RING, *HOLE, SLIT]
+    domain = Pslg(CORNERS, ends, holes=[np.array([0.6, 0.6]) @ TURN])
+    for kept in ("none", "all"):
+        fine = dmr.refine(domain, size=H, keep_segments=kept, **device_options)
+        assert dmr.validate(fine.mesh, input=domain, min_angle=30, unrefined=fine.unrefined_triangles).ok
+    fine = dmr.refine(domain, size=H, max_steiner=400, **device_options)
+    assert sum(fine.steiner.values()) == 400 and dmr.validate(fine.mesh, input=domain).ok
