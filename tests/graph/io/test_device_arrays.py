@@ -251,7 +251,7 @@ def test_arrays_of_other_libraries_come_in_and_go_out(library, device):
     if (library == "cupy" and device.threads) or (library == "jax.numpy" and not device.threads):
         pytest.skip(f"{library} has no arrays there")
     place = {"device": "cpu" if device.threads else "cuda"} if library == "torch" else {}
-    offsets, targets = (getattr(other, "asarray")(values.tolist(), **place) for values in (OFFSETS, TARGETS))
+    offsets, targets = (other.asarray(values.tolist(), **place) for values in (OFFSETS, TARGETS))
     graph = DeviceGraph.from_arrays(offsets, targets, threads=device.threads or None)
     found = bfs(graph, 0, keep_on_device=True)
     there = other.from_dlpack(found.on_device["distances"])
