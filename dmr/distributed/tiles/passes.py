@@ -220,7 +220,7 @@ class _Passes:
     def _published(self) -> Tiled:
         pieces: dict[int, list[Held]] = {}
         for held in self._held:
-            pieces.setdefault(held.piece, []).append(held)
+            pieces.setdefault(held.piece, []).insert(0, held)  # the core, if there is one, comes after the margin
         todo = [
             Task.of(
                 tasks.publish,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.tiles.numbering import Union
 from dmr.distributed.tiles.piece import MESH_ARRAYS, Arrays, Int64, Piece
 from dmr.mesh.types import Float, Int, Mesh
 
@@ -117,24 +117,22 @@ def with_numbers(numbers: Int64, first: int) -> Int64:
 
 def glued(patches: Sequence[Patch]) -> Patch:
     """Returns the union of patches, in which all vertices are numbered; its vertices are in the order of numbers."""
-    numbers = np.concatenate([patch.numbers for patch in patches])
-    unique, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    ends = np.cumsum([0, *(len(patch.numbers) for patch in patches)])
-    places = [place.reshape(-1)[start:stop].astype(np.int32) for start, stop in pairwise(ends)]
+    union = Union([patch.numbers for patch in patches])
     arrays: dict[str, Any] = {}
     for name in MESH_ARRAYS:
         parts = [getattr(patch.mesh, name) for patch in patches]
         if name in ("triangles", "segments"):
-            parts = [local[part] for local, part in zip(places, parts, strict=True)]
-        arrays[name] = None if parts[0] is None else np.concatenate(parts)
-    for name in ("vertices", "vertex_markers", "vertex_attributes"):
-        arrays[name] = _rows(arrays[name], first)
+            parts = [local[part] for local, part in zip(union.places, parts, strict=True)]
+        by_vertex = name in ("vertices", "vertex_markers", "vertex_attributes")
+        arrays[name] = None if parts[0] is None else union.rows(parts) if by_vertex else np.concatenate(parts)
     _, once = np.unique(np.sort(arrays["segments"], axis=1), axis=0, return_index=True)  # those between are in both
     arrays["segments"], arrays["segment_markers"] = arrays["segments"][once], arrays["segment_markers"][once]
-    own = {name: np.concatenate([getattr(patch, name) for patch in patches]) for name in OWN_ARRAYS}
-    own["vertex_origin"], own["vertex_parameter"] = own["vertex_origin"][first], own["vertex_parameter"][first]
+    own = {
+        name: (union.rows if name.startswith("vertex") else np.concatenate)([getattr(patch, name) for patch in patches])
+        for name in OWN_ARRAYS
+    }
     own["segment_origin"] = own["segment_origin"][once]
-    return Patch(Piece(Mesh.sound(**arrays), unique), **own)
+    return Patch(Piece(Mesh.sound(**arrays), union.numbers), **own)
 
 
 def _rows(array: NDArray[Any] | None, chosen: NDArray[Any]) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.tiles.numbering import Union
 from dmr.distributed.tiles.piece import Piece
 from dmr.mesh.types import Mesh
 
@@ -49,23 +49,21 @@ def united(pieces: Sequence[Piece]) -> Piece:
     A segment that several pieces have occurs once. Of what a vertex or segment has in several pieces, the first is
     taken.
     """
-    numbers, first, place = np.unique(
-        np.concatenate([piece.numbers for piece in pieces]), return_index=True, return_inverse=True
-    )
-    place = place.reshape(-1).astype(np.int32)  # (numpy 2.0 returns it in another shape)
-    ends = np.cumsum([0, *(len(piece.numbers) for piece in pieces)])
-    spans = [slice(start, stop) for start, stop in pairwise(ends)]
     meshes = [piece.mesh for piece in pieces]
+    union = Union([piece.numbers for piece in pieces])
     arrays: dict[str, Any] = {
-        "triangles": np.concatenate([place[span][mesh.triangles] for span, mesh in zip(spans, meshes, strict=True)])
+        name: np.concatenate([place[getattr(mesh, name)] for place, mesh in zip(union.places, meshes, strict=True)])
+        for name in ("triangles", "segments")
     }
-    segments = np.concatenate([place[span][mesh.segments] for span, mesh in zip(spans, meshes, strict=True)])
+    segments = arrays["segments"]
     once = np.sort(np.unique(edge_keys(segments), return_index=True)[1])
     arrays["segments"] = segments[once]
     arrays["segment_markers"] = _rows(_joined(meshes, "segment_markers"), once)
-    arrays |= {name: _rows(_joined(meshes, name), first) for name in PER_VERTEX}
+    for name in PER_VERTEX:
+        tables = [getattr(mesh, name) for mesh in meshes]
+        arrays[name] = None if any(table is None for table in tables) else union.rows(_as_wide(tables))
     arrays |= {name: _joined(meshes, name) for name in PER_TRIANGLE}
-    return Piece(Mesh.sound(**arrays), numbers)
+    return Piece(Mesh.sound(**arrays), union.numbers)
 
 
 def touching(corners: Index, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -120,4 +118,10 @@ def _joined(meshes: Sequence[Mesh], name: str) -> Index | None:
     arrays = [getattr(mesh, name) for mesh in meshes if len(mesh.triangles) or name not in PER_TRIANGLE]
     if any(array is None for array in arrays):
         return None
-    return np.concatenate([array for array in arrays if len(array)] or arrays[:1])  # empty ones have no width
+    return np.concatenate(_as_wide(arrays))
+
+
+def _as_wide(tables: Sequence[Index]) -> list[Index]:
+    """Returns tables of equal width: an empty one has none of its own."""
+    like = next((table for table in tables if len(table)), tables[0])
+    return [table if len(table) else like[:0] for table in tables]

@@ -34,8 +34,9 @@ from dmr.refinement.pipeline import refine as refine_whole
 from dmr.triangulation.meshing import triangulate_noting
 
 LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses
-COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result,
-MOST_COARSE = 2**22  # but no more than this, or than a tile
+COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result, but no more than
+COARSE_PER_TILE = 2**14  # this for each tile,
+LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 SOURCE_ARRAYS = {
     Mesh: (
         "vertices", "triangles", "segments", "segment_markers", "vertex_markers", "vertex_attributes",
@@ -116,7 +117,8 @@ def begin(
             "tiles": 0, "vertices": len(result.mesh.vertices), "complete": result.complete,
             "unrefined": result.unrefined, "triangles": len(result.mesh.triangles), "warnings": result.warnings,
         }  # fmt: skip
-    coarse = min(predicted / COARSE_SHARE, max(tile_triangles, MOST_COARSE))
+    enough = min(max(COARSE_PER_TILE * predicted / tile_triangles, LEAST_COARSE), MOST_COARSE)
+    coarse = min(predicted / COARSE_SHARE, enough)
     factor = max(float(by_size.sum()) / coarse, 1.0)
     fully = bool(by_size.any()) and float(by_angle.sum()) <= coarse
     patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
@@ -233,18 +235,18 @@ def publish(
     Args:
         inputs: the whole, and the folders of the patches.
         out: for the piece; resources: not used.
-        places: of the patches in their folders; firsts: the number of the first new vertex of each.
+        places: of the patches in their folders, the largest first; firsts: the number of the first new vertex of each.
         loose: whether the piece also gets the vertices of the source that no triangle uses.
     """
     given = [(Part(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
-    patch = glued([Patch.load(part).numbered(first) for part, first in given])
-    piece = patch.published(Whole.load(inputs[0]).named)
-    if loose:
-        piece = united([piece, Piece.load(Part(inputs[0], LOOSE))])
+    patches = [Patch.load(part).numbered(first) for part, first in given]
+    named = Whole.load(inputs[0]).named
+    pieces = [patch.published(named) for patch in patches]
+    piece = united([*pieces, Piece.load(Part(inputs[0], LOOSE))] if loose else pieces)
     piece.save(out)
     out[BORDER] = np.unique(np.concatenate([Reach.load(part, first).border for part, first in given]))
-    found = np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:]
+    found = np.sum([np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:] for patch in patches], axis=0)
     return {
-        "triangles": len(patch.mesh.triangles),
+        "triangles": len(piece.mesh.triangles),
         "unrefined": {reason: int(count) for reason, count in zip(REASONS, found, strict=True) if count},
     }

@@ -17,6 +17,7 @@ from dmr.distributed.tiles.bands import divided, reach
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import block_of_each, components
+from dmr.distributed.tiles.numbering import Union
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.errors import OptionError
@@ -231,6 +232,48 @@ def test_a_band_is_what_lies_around_the_seeds():
     alone = divided(marked, [reach(marked, border_of(marked, whole), 3)], 3)[1]
     found = {tuple(sorted(t)) for band in bands for t in band.numbers[band.mesh.triangles].tolist()}
     assert found == {tuple(sorted(t)) for t in alone.numbers[alone.mesh.triangles].tolist()}
+
+
+def corners_of(patch):
+    return {tuple(sorted(corners)) for corners in patch.numbers[patch.mesh.triangles].tolist()}
+
+
+def test_core_and_margin_are_the_tile_and_share_the_vertices_between_them():
+    mesh = dmr.generate("random", 300, seed=3)
+    patch, whole = unrefined_patch(mesh)
+    bounds = Bounds(options=RefineOptions(max_area=2e-4))
+    for tile in cut_by(patch, mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] > 0.5):
+        done = refine_patch(tile, whole, bounds, open_device("cpu", 1), 2)
+        core, margin = done.core, done.margin
+        all_of_it = glued(refined([tile], whole, bounds, len(mesh.vertices))[0])
+        core, margin = core.numbered(len(mesh.vertices)), margin.numbered(len(mesh.vertices))
+        assert corners_of(core).isdisjoint(corners_of(margin))
+        assert corners_of(core) | corners_of(margin) == corners_of(all_of_it)
+        shared = np.intersect1d(core.numbers, margin.numbers)
+        np.testing.assert_array_equal(np.sort(core.numbers[done.core_border]), shared)
+        outer = all_of_it.numbers[border_of(all_of_it, whole)]
+        np.testing.assert_array_equal(np.sort(margin.numbers[done.margin_border]), np.union1d(outer, shared))
+        assert not core.seeds.any() and margin.seeds.any() and not np.isin(outer, core.numbers).any()
+        together = glued([core, margin])
+        np.testing.assert_array_equal(together.numbers, all_of_it.numbers)
+        np.testing.assert_array_equal(together.mesh.vertices, all_of_it.mesh.vertices)
+        np.testing.assert_array_equal(together.vertex_origin, all_of_it.vertex_origin)
+        assert len(together.mesh.segments) == len(all_of_it.mesh.segments)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sets(st.integers(0, 40)), min_size=1, max_size=4))
+def test_a_union_is_that_of_sets(sets):
+    random = np.random.default_rng(1)
+    lists = [
+        np.array(sorted(sets[0]), np.int64),
+        *(random.permutation(np.array([*each], np.int64)) for each in sets[1:]),
+    ]
+    union = Union(lists)
+    assert union.numbers.tolist() == sorted(set().union(*sets))
+    for place, each in zip(union.places, lists, strict=True):
+        np.testing.assert_array_equal(union.numbers[place], each)
+    np.testing.assert_array_equal(union.rows([np.stack([each, -each], axis=1) for each in lists])[:, 0], union.numbers)
 
 
 def test_blocks_have_about_equal_weights():

@@ -1,0 +1,48 @@
+"""Unites numbered lists, of which the first is by far the longest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.tiles.piece import Int64
+from dmr.mesh.types import Int
+
+
+class Union:
+    """The union of lists of numbers, in ascending order.
+
+    Only the first list is not sorted: the others are merged into it.
+
+    Args:
+        lists: one or more, each without duplicates; the first ascends.
+
+    Attributes:
+        numbers: the union; places: the place of each entry of each list in it.
+    """
+
+    def __init__(self, lists: Sequence[Int64]) -> None:
+        first = lists[0]
+        others, rows, inverse = np.unique(
+            np.concatenate([np.empty(0, np.int64), *lists[1:]]), return_index=True, return_inverse=True
+        )
+        before = np.searchsorted(first, others)
+        is_new = np.ones(len(others), np.bool_)
+        within = before < len(first)
+        is_new[within] = first[before[within]] != others[within]
+        self._rows, self._before = rows[is_new], before[is_new]
+        self.numbers: Int64 = np.insert(first, self._before, others[is_new])
+        shift = np.cumsum(np.bincount(self._before, minlength=len(first) + 1), dtype=np.int32)[:-1]
+        place = (before + np.cumsum(is_new) - is_new).astype(np.int32)[inverse.reshape(-1)]
+        ends = np.cumsum([len(each) for each in lists[1:]])[:-1]
+        self.places: list[Int] = [np.arange(len(first), dtype=np.int32) + shift]
+        self.places += np.split(place, ends) if len(lists) > 1 else []
+
+    def rows(self, tables: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Returns the rows of the union from those of the lists; of a number in several, those of the first one."""
+        if not len(self._rows):
+            return tables[0]
+        return np.insert(tables[0], self._before, np.concatenate(tables[1:])[self._rows], axis=0)
