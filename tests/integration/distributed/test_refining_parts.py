@@ -73,8 +73,9 @@ def test_components_that_meet_in_a_vertex(tmp_path):
     """Each fits a tile, and nothing is cut: they are parts that share a vertex, and no edge."""
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    other, alone = square + 1, square + np.array([3, 0])
     outline = dmr.Pslg(
-        np.vstack([square, square[1:] + 1, [*square[:1], 3, 0], [*square[1:], 3, 0]]),
+        np.vstack([square, other[1:], alone]),
         np.vstack([ring, [[2, 4], [4, 5], [5, 6], [6, 2]], ring + 7]),
         vertex_markers=np.arange(11),
     )
