@@ -103,6 +103,12 @@ KERNEL(restore_corners, const Triangle *triangles, const int32 *order, int32 inp
         }
 }
 
+// flags[v] = 1 if the origin of vertex v is a segment.
+KERNEL(flag_on_segments, const int32 *origins, int32 *flags) {
+    for (const Index v : launch)
+        flags[v] = origins[v] >= 0;
+}
+
 KERNEL(restore_ends, const Subsegment *subsegments, const int32 *order, int32 input_vertices, int32 *ends) {
     for (const Index s : launch) {
         const int32 u = subsegments[s].from, v = subsegments[s].to;

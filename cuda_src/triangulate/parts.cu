@@ -90,6 +90,14 @@ KERNEL(renumber_sides, const int32 *before, int32 *sides) {
         sides[i] = half_edge(before[triangle_of(sides[i])], edge_of(sides[i]));
 }
 
+// The labels on both sides of exported pieces (export_pieces in numbering.cu).
+KERNEL(labels_beside, const Subsegment *pieces, const int32 *labels, int32 *left, int32 *right) {
+    for (const Index s : launch) {
+        left[s] = pieces[s].left == NOTHING ? BEYOND_HULL : labels[triangle_of(pieces[s].left)];
+        right[s] = pieces[s].right == NOTHING ? BEYOND_HULL : labels[triangle_of(pieces[s].right)];
+    }
+}
+
 // labels[i] = the label of triangle places[i]; negative places stand for themselves.
 KERNEL(gather_labels, const int32 *all, const int32 *places, int32 *labels) {
     for (const Index i : launch)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import error_context, features_asked, read
 from dmr.cli.shared.report import REASONS
-from dmr.cli.shared.sizes import read_sizes, with_features
+from dmr.cli.shared.sizes import read_sizes, sizes_from_segments, with_features
 from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted, naming_flags, option
@@ -50,12 +51,15 @@ def run(arguments: Arguments, console: Console) -> int:
         Resources(arguments.device, threads), workers=arguments.workers, scheduler=arguments.scheduler,
         mpi=arguments.mpi,
     )  # fmt: skip
-    found = read(
+    in_parts = Path(arguments.input).is_dir()
+    if in_parts and sizes_from_segments(arguments):
+        raise OptionError("sizes from segments need the whole domain: give a mesh or an outline, not a folder of parts")
+    found = Parts(arguments.input) if in_parts else read(
         arguments.input, arguments.threads, points=arguments.convex_hull, features=features_asked(arguments),
         on_conflict=arguments.on_conflict,
     )  # fmt: skip
     with error_context(arguments.input), naming_flags({**arguments.flags, "overwrite": "-f"}):
-        options["size"] = with_features(size, arguments, found)
+        options["size"] = size if isinstance(found, Parts) else with_features(size, arguments, found)
         parts = refine_by(
             engine, found, arguments.output, tile_triangles=arguments.tile_triangles,
             on_conflict=arguments.on_conflict, convex_hull=arguments.convex_hull, overwrite=arguments.force, **options,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dmr._version import __version__
 from dmr.common.arguments import chosen, switch, whole_option
@@ -13,6 +16,7 @@ from dmr.common.text import option
 from dmr.common.threads import thread_count
 from dmr.distributed.engines import Engine, chosen_engine
 from dmr.distributed.jobs.job_folder import MANIFEST, job_folder
+from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.store import name_of
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.finish import finish, write_manifest
@@ -20,14 +24,16 @@ from dmr.distributed.output.parts import Parts
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
 from dmr.distributed.tiles.tasks import begin_arrays
+from dmr.distributed.tiles_of_parts import parts_digest, refine_parts
 from dmr.errors import OptionError
 from dmr.memory import open_device
 from dmr.mesh.arguments import file_path
+from dmr.mesh.statistics import bounding_box
 from dmr.mesh.types import Mesh, Pslg
 from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.setup.areas import with_area
-from dmr.sizing.functions import size_source
+from dmr.sizing.functions import FunctionSizes, size_source
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import triangulate_noting
 from dmr.triangulation.options import CONFLICT_POLICIES
@@ -46,7 +52,7 @@ REFUSED = {
 
 
 def refine(
-    source: MeshLike,
+    source: MeshLike | Parts | str | PathLike[str],
     out: str | PathLike[str],
     *,
     tile_triangles: int,
@@ -67,7 +73,9 @@ def refine(
     it is made again: tasks that were done are not done again.
 
     Args:
-        source: what is refined, as for `dmr.refine`.
+        source: what is refined, as for `dmr.refine`; or a mesh in parts, by its folder. Parts are never loaded whole:
+            they are cut into tiles as they are, must be constrained Delaunay, and functions are sampled in the
+            rectangle around them.
         out: a folder for the result, which is made if it is missing. All workers see it under the same name.
         tile_triangles: triangles of the result per tile, as predicted, 1 or more.
         executor: an executor of `concurrent.futures`, or a client of Dask, that runs the tasks; None for this process.
@@ -107,7 +115,7 @@ def refine(
 
 def refine_by(
     engine: Engine,
-    source: MeshLike,
+    source: MeshLike | Parts | str | PathLike[str],
     out: str | PathLike[str],
     *,
     tile_triangles: int,
@@ -120,8 +128,12 @@ def refine_by(
     check_options(options)
     folder = file_path(out)
     tile_triangles = whole_option("tile_triangles", tile_triangles)
-    given, hull = as_mesh_or_domain(source, "source", convex_hull=switch("convex_hull", convex_hull))
+    convex_hull = switch("convex_hull", convex_hull)
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
+    parts = Parts(source) if isinstance(source, str | PathLike) else source if isinstance(source, Parts) else None
+    if parts is not None:
+        return _refine_parts(engine, parts, folder, tile_triangles=tile_triangles, overwrite=overwrite, **options)
+    given, hull = as_mesh_or_domain(source, "source", convex_hull=convex_hull)
     given, bounds = _bounds(given, options, on_conflict=on_conflict, convex_hull=hull)
     job: dict[str, Any] = {
         "version": __version__,
@@ -132,12 +144,62 @@ def refine_by(
         "convex_hull": hull,
         **bounds.stored(),
     }
+    refine_by_runner = partial(
+        refine_tiles, source=given, tile_triangles=tile_triangles, bounds=bounds, on_conflict=on_conflict,
+        convex_hull=hull,
+    )  # fmt: skip
+    return _run(engine, folder, job, refine_by_runner, given, overwrite=overwrite)
+
+
+def _refine_parts(
+    engine: Engine, parts: Parts, folder: Path, *, tile_triangles: int, overwrite: bool, **options: Any
+) -> Parts:
+    """Refines a mesh in parts."""
+    asked = check_options(options)
+    if options.get("area") is not None and not callable(options["area"]):
+        raise OptionError(f"{option('area')} must be a function for a mesh in parts: {option('max_area')} is a number")
+    if folder.absolute() == parts.folder.absolute():
+        raise OptionError(f"{option('out')} must be another folder than that of the parts")
+    area = options.get("area")
+    sources = _sources(options, None if area is None else FunctionSizes(area, "area", power=2))
+    bounds = Bounds.checked(asked, sources, lambda: _box(parts))
+    whole = Pslg(
+        np.empty((0, 2)), np.empty((0, 2), np.int32), holes=parts.manifest["holes"], regions=parts.manifest["regions"],
+        names=parts.names,
+    )  # fmt: skip
+    arrays: dict[str, Any] = {}
+    bounds.save(arrays)
+    job = {
+        "version": __version__,
+        "source": parts_digest(parts),
+        "sizes": name_of(arrays),
+        "tile_triangles": tile_triangles,
+        **bounds.stored(),
+    }
+    refine_by_runner = partial(refine_parts, parts=parts, tile_triangles=tile_triangles, bounds=bounds)
+    return _run(engine, folder, job, refine_by_runner, whole, overwrite=overwrite)
+
+
+def _box(parts: Parts) -> list[float]:
+    """Returns the rectangle around a mesh in parts."""
+    corners = np.array([bounding_box(part.mesh.vertices) for part in parts])
+    return [*corners[:, :2].min(axis=0).tolist(), *corners[:, 2:].max(axis=0).tolist()]
+
+
+def _run(
+    engine: Engine,
+    folder: Path,
+    job: dict[str, Any],
+    refine_by_runner: Callable[[Runner], Tiled],
+    source: Mesh | Pslg,
+    *,
+    overwrite: bool,
+) -> Parts:
+    """Runs a job in its folder, and writes the parts; `source` has the names, holes and regions of the whole."""
     with job_folder(folder, job, overwrite=switch("overwrite", overwrite)) as store, engine(store) as runner:
-        tiled = refine_tiles(
-            runner, given, tile_triangles=tile_triangles, bounds=bounds, on_conflict=on_conflict, convex_hull=hull
-        )
+        tiled = refine_by_runner(runner)
         (folder / MANIFEST).unlink(missing_ok=True)  # of an older result, before its parts are replaced
-        made = finish(runner, tiled.pieces, folder, given)
+        made = finish(runner, tiled.pieces, folder, source)
         _remove_stale(folder, {part["file"] for part in made["parts"]})
         write_manifest(folder, {**made, **_report(job, tiled)})
     return Parts(folder)
@@ -163,10 +225,7 @@ def _bounds(
 ) -> tuple[Mesh | Pslg, Bounds]:
     """Returns the source, with the area bounds that `area` gives its triangles, and the bounds."""
     source, asked, area_root = with_area(source, options.get("area"), check_options(options))
-    sources: dict[str, SizeSource | None] = {"area_root": area_root}
-    for name in ("size", "max_edge"):
-        given = options.get(name)
-        sources[name] = None if given is None else size_source(given, name)
+    sources = _sources(options, area_root)
 
     def mesh() -> Mesh:
         if isinstance(source, Mesh):
@@ -177,6 +236,15 @@ def _bounds(
         )[0]
 
     return source, Bounds.checked(asked, sources, mesh)
+
+
+def _sources(options: Mapping[str, Any], area_root: SizeSource | None) -> dict[str, SizeSource | None]:
+    """Returns the bounds by place that options ask for."""
+    found: dict[str, SizeSource | None] = {"area_root": area_root}
+    for name in ("size", "max_edge"):
+        given = options.get(name)
+        found[name] = None if given is None else size_source(given, name)
+    return found
 
 
 def _remove_stale(folder: Path, files: Collection[str]) -> None:

@@ -111,10 +111,13 @@ def check_indices(item: Mesh | Pslg) -> None:
 
 
 def _check_finite(vertices: Float) -> None:
-    with np.errstate(invalid="ignore"):  # the extremes of values that include a NaN are NaN
-        if vertices.size == 0 or np.isfinite([vertices.min(), vertices.max()]).all():
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(vertices.sum()):  # one pass; a sum of finite values may still overflow
             return
-    index = int(np.flatnonzero(~np.isfinite(vertices).all(axis=1))[0])
+    wrong = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
+    if not wrong.size:
+        return
+    index = int(wrong[0])
     x, y = vertices[index]
     raise InvalidMeshError(f"coordinates ({x}, {y}) are not finite", "vertex", index)
 

@@ -106,12 +106,12 @@ def triangulate_there(
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
     if method == "rounds" and device is not None:
-        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, stays=stays)
         if plane is None:
             notes.append("segments overlap or cross: one CPU thread resolves this, not rounds of kernels")
             plane = triangulate_plane(pslg, convex_hull=convex_hull)
     else:
-        plane = fastest_plane(pslg, None if method == "serial" else device, convex_hull=convex_hull)
+        plane = fastest_plane(pslg, None if method == "serial" else device, convex_hull=convex_hull, stays=stays)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
@@ -126,12 +126,13 @@ def triangulate_there(
     tables, sides = plane.tables.within(domain.kept, sides)
     stays = stays and domain.attributes is None
     if stays and not isinstance(tables, HostTriangles) and tables.count >= FEWEST_TO_STAY:
-        source = replace(pslg, vertices=arrays["vertices"], segments=pslg.segments.copy(), holes=pslg.holes.copy())
+        given = {"vertices": arrays["vertices"], "segments": pslg.segments.copy(), "holes": pslg.holes.copy()}
 
         def again() -> Mesh:
             return triangulate_noting(
-                source, on_conflict="resolve", convex_hull=convex_hull, mesher=mesher, method=method, device=device
-            )[0]
+                replace(pslg, **given), on_conflict="resolve", convex_hull=convex_hull, mesher=mesher, method=method,
+                device=device,
+            )[0]  # fmt: skip
 
         return DeferredMesh.of(tables.count, again, **arrays), notes, OnDevice(tables, sides)
     mesh = Mesh.sound(
@@ -143,26 +144,27 @@ def triangulate_there(
     return record_triangulation(mesh, Links(tables.neighbours, sides)), notes, None
 
 
-def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
+def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False, stays: bool = False) -> Plane:
     """Triangulates the plane around a graph: on a GPU by rounds, unless vertices are few or segments cross; else on
     all CPU threads.
 
     Args:
-        device: without one, one CPU thread triangulates. The other arguments, and what is raised, are those of
-            `triangulate_plane`.
+        device: without one, one CPU thread triangulates.
+        stays: whether triangles are likely to stay on a GPU that makes them. The other arguments, and what is raised,
+            are those of `triangulate_plane`.
     """
     plane = None
     if device is not None and device.threads == 0 and len(pslg.vertices) >= FEWEST_FOR_ROUNDS:
-        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, stays=stays)
     if plane is not None:
         return plane
     return triangulate_plane(pslg, convex_hull=convex_hull, threads=1 if device is None else max(device.threads, 1))
 
 
-def _plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool) -> Plane | None:
+def _plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool, stays: bool) -> Plane | None:
     from dmr.triangulation.rounds import plane_by_rounds  # reads the kernels' declarations, which others do not need
 
-    return plane_by_rounds(pslg, device, convex_hull=convex_hull)
+    return plane_by_rounds(pslg, device, convex_hull=convex_hull, stays=stays)
 
 
 def _check_points(kind: str, points: Float) -> None:
@@ -183,13 +185,16 @@ def _arrays(pslg: Pslg, plane: Plane, domain: Domain, threads: int, *, convex_hu
     vertices = np.empty((len(pslg.vertices) + len(plane.new_vertices), 2))
     copy(vertices[: len(pslg.vertices)], pslg.vertices, threads)
     vertices[len(pslg.vertices) :] = plane.new_vertices
-    pieces = np.flatnonzero(domain.left | domain.right)
+    inside = domain.left | domain.right
+    pieces = slice(None) if inside.all() else np.flatnonzero(inside)
     ends = plane.edges[pieces]
     assert pslg.segment_markers is not None
     given = pslg.segment_markers[plane.edge_segments[pieces]]
     on_boundary = domain.left[pieces] != domain.right[pieces]
     markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
-    boundary = np.concatenate([ends[on_boundary].ravel(), plane.hull if convex_hull else plane.hull[:0]])
+    boundary = np.concatenate(
+        [ends[np.flatnonzero(on_boundary)].ravel(), plane.hull if convex_hull else plane.hull[:0]]
+    )
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
     return {
         "vertices": vertices,

@@ -38,9 +38,9 @@ class HostTriangles:
             kept: by label, whether the part is kept.
             sides: half-edges of triangles that are kept, as triangle << 2 | edge.
         """
-        inside = kept[self.labels]
-        if inside.all():
+        if kept[int(self.labels.min()) :].all():  # each label between the least and the largest occurs
             return self, sides
+        inside = kept[self.labels]
         neighbours, sides = _renumbered(self.neighbours, sides, inside)
         return HostTriangles(self.corners[inside], neighbours, self.labels[inside]), sides
 

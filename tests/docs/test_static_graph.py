@@ -13,11 +13,13 @@ import static_graph
 from static_graph.cli.arguments import build_parser
 from static_graph.graph.generation import PRESETS
 from static_graph.io.formats import FORMATS
+from static_graph.traversal.schemes.table import SCHEMES
 from tests.support.command_line import assert_page_describes
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "guide" / "graphs" / "graphs.md").read_text(encoding="utf-8")
 PAGERANK = (ROOT / "docs" / "guide" / "graphs" / "pagerank.md").read_text(encoding="utf-8")
+SCHEMES_PAGE = (ROOT / "docs" / "guide" / "graphs" / "schemes.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs" / "guide" / "graphs" / "command-line.md").read_text(encoding="utf-8")
 
 
@@ -52,6 +54,12 @@ def test_every_format_and_preset_is_there():
     for name, preset in PRESETS.items():
         parts = ", ".join(f"{part:g}" for part in (preset.a, preset.b, preset.c, preset.d))
         assert re.search(rf"\| `{name}`[^|]*\| {parts} \| {preset.noise:g} \| `{preset.halving}` \|", PAGE), name
+
+
+def test_every_scheme_is_there():
+    for name in SCHEMES:
+        assert f"`{name}`" in SCHEMES_PAGE, name
+        assert f'"{name}"' in static_graph.bfs.__doc__, name
 
 
 def test_public_names_are_all_there():

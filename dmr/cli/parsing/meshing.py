@@ -49,6 +49,7 @@ def add_refine(commands: Any) -> None:
         dmr refine input.ele --device cpu --threads 4  # on four cores
         dmr refine input.ele --json | jq .triangles  # the result as JSON, for programs
         dmr refine coast.poly -a 1 --tiles 10e6 -o out/ --workers 4  # larger than a device: in tiles, by 4 processes
+        dmr refine out/ -a 0.1 --tiles 10e6 -o finer/  # its parts, refined again
         """,
     )
     add = parser.add_argument
@@ -56,7 +57,8 @@ def add_refine(commands: Any) -> None:
         "input",
         type=file_name,
         metavar="IN",
-        help="an outline (.poly, .geojson, .gpkg, .shp), or a mesh: .ele with its companions, .vtu, .msh, ...",
+        help="an outline (.poly, .geojson, .gpkg, .shp), or a mesh: .ele with its companions, .vtu, .msh, ...; "
+        "with --tiles also a folder of parts",
     )
     add_output(parser)
     add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")

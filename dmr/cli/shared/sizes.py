@@ -26,7 +26,7 @@ def read_sizes(arguments: Arguments) -> tuple[Sizes, Sizes]:
     Raises:
         OptionError, FileError: as `read_size`; or --along is given without sizes from segments.
     """
-    if arguments.along is not None and not _from_segments(arguments):
+    if arguments.along is not None and not sizes_from_segments(arguments):
         raise OptionError(
             f"{option('along')} chooses the segments of --size-from-distance, --size-from-curvature or "
             "--size-from-lengths: also give one of these"
@@ -34,7 +34,8 @@ def read_sizes(arguments: Arguments) -> tuple[Sizes, Sizes]:
     return read_size(arguments.size, "size"), read_size(arguments.max_edge, "max_edge")
 
 
-def _from_segments(arguments: Arguments) -> bool:
+def sizes_from_segments(arguments: Arguments) -> bool:
+    """Whether sizes are asked for that follow from the segments of the domain."""
     return (arguments.size_from_distance, arguments.per_turn, arguments.factor) != (None,) * 3
 
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #endif
 
@@ -23,6 +24,13 @@ inline bool on_main_thread() {
 
 // Calls a function in each child that this process forks from now on. Returns 0, or an errno.
 inline int in_forked_children(void (*function)()) { return pthread_atfork(nullptr, nullptr, function); }
+
+// Asks for large pages where memory is not used yet; small ones do as well.
+inline void prefer_large_pages([[maybe_unused]] void *start, [[maybe_unused]] std::size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+    madvise(start, bytes, MADV_HUGEPAGE);
+#endif
+}
 
 // Writes all bytes to an open file. Returns 0, or an errno.
 inline int write_all(int fd, const char *p, const char *end) {

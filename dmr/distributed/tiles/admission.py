@@ -67,7 +67,8 @@ def tile_of(patch: Patch, whole: Whole) -> Tile:
     inside = ~whole.boundary[patch.segment_origin]
     origins = np.unique(np.concatenate([patch.segment_origin, patch.vertex_origin[patch.vertex_origin >= 0]]))
     ends = whole.ends[origins]
-    needed = np.unique(np.concatenate([ends.reshape(-1), _anchors(patch.numbers, whole), _anchors(ends, whole)]))
+    at_ends = ends.reshape(-1)
+    needed = np.unique(np.concatenate([at_ends, _anchors(patch.numbers, whole), _anchors(at_ends, whole)]))
     further = np.setdiff1d(needed, patch.numbers)
     numbers = np.concatenate([patch.numbers, further])
     order = np.argsort(numbers)
@@ -76,16 +77,16 @@ def tile_of(patch: Patch, whole: Whole) -> Tile:
         place: Int = order[np.searchsorted(numbers, wanted, sorter=order)].astype(np.int32)
         return place
 
-    is_input = numbers < len(whole.points)
+    known, at = whole.rows(numbers)
     acute = np.zeros(len(numbers), np.uint8)
-    acute[is_input] = whole.acute[numbers[is_input]]
+    acute[known] = whole.acute[at]
     anchor, anchors = np.full(len(numbers), -1, np.int32), np.full(len(numbers), -1, np.int64)
-    anchors[is_input] = whole.anchor[numbers[is_input]]
+    anchors[known] = whole.anchor[at]
     anchors[~np.isin(anchors, numbers)] = -1  # of a further vertex, which nothing here compares
     anchor[anchors >= 0] = local(anchors[anchors >= 0])
     own = patch.mesh
     mesh = Mesh.sound(
-        vertices=np.concatenate([own.vertices, whole.points[further]]),
+        vertices=np.concatenate([own.vertices, whole.points[whole.rows(further)[1]]]),
         triangles=own.triangles[~frozen],
         segments=own.segments[rows],
         vertex_markers=None if own.vertex_markers is None else _padded(own.vertex_markers, len(further)),
@@ -110,7 +111,7 @@ def tile_of(patch: Patch, whole: Whole) -> Tile:
 
 
 def _anchors(numbers: NDArray[np.int64], whole: Whole) -> NDArray[np.int64]:
-    found = whole.anchor[numbers[numbers < len(whole.points)]]
+    found = whole.anchor[whole.rows(numbers)[1]]
     return found[found >= 0]
 
 

@@ -47,13 +47,13 @@ class Bounds:
 
     @classmethod
     def checked(
-        cls, options: RefineOptions, sources: Mapping[str, SizeSource | None], over: Callable[[], Mesh]
+        cls, options: RefineOptions, sources: Mapping[str, SizeSource | None], over: Callable[[], Mesh | list[float]]
     ) -> Bounds:
         """Returns the bounds of a refinement.
 
         Args:
             options: of the refinement; sources: as in `Bounds`, None where there is none.
-            over: makes a mesh of the domain, in which functions are sampled.
+            over: makes a mesh of the domain, in which functions are sampled, or a rectangle (x0, y0, x1, y1).
 
         Raises:
             OptionError: tiles do not support an option, or a source cannot be used.

@@ -35,6 +35,9 @@ from dmr.mesh.types import Mesh, Pslg
 MOST_IDLE = 8  # consecutive passes in which what waits gets no less
 
 
+Place = tuple[str, int]  # of a patch: a task, and the patch's place in its output
+
+
 class Held(NamedTuple):
     """A patch of the result so far.
 
@@ -120,25 +123,55 @@ def refine_tiles(
             (begun.name,), start["complete"], start["vertices"], start["triangles"], start["unrefined"], (),
             tuple(start["warnings"]),
         )  # fmt: skip
-    return _Passes(runner, begun.name, start, tile_triangles, bounds).run()
+    tiles = [(begun.name, place) for place in range(start["tiles"])]
+    return run_passes(runner, begun.name, tiles, start, tile_triangles=tile_triangles, bounds=bounds)
+
+
+def run_passes(
+    runner: Runner,
+    whole: str,
+    tiles: Sequence[Place],
+    start: dict[str, Any],
+    *,
+    tile_triangles: int,
+    bounds: Bounds,
+) -> Tiled:
+    """Refines tiles, and what waits at their cuts.
+
+    Args:
+        runner: runs the tasks; whole: the name of the folder with the `Whole`, the bounds, and the loose vertices.
+        tiles: where they are.
+        start: "vertices" and "coarse", the vertices and triangles of all tiles; "loose", whether there are vertices
+            without triangles; and "warnings".
+        tile_triangles, bounds: as for `refine_tiles`, whose result and errors these are.
+    """
+    return _Passes(runner, whole, tiles, start, tile_triangles, bounds).run()
 
 
 class _Passes:
-    def __init__(self, runner: Runner, whole: str, start: dict[str, Any], tile_triangles: int, bounds: Bounds) -> None:
-        self._runner, self._whole = runner, whole
+    def __init__(
+        self,
+        runner: Runner,
+        whole: str,
+        tiles: Sequence[Place],
+        start: dict[str, Any],
+        tile_triangles: int,
+        bounds: Bounds,
+    ) -> None:
+        self._runner, self._whole, self._tiles = runner, whole, tiles
         self._tile_triangles, self._bounds = tile_triangles, bounds
         self._vertices: int = start["vertices"]
         self._warnings: list[str] = start["warnings"]
         self._loose: bool = start["loose"]
         self._held: list[Held] = []
         self._pieces = 0
-        self._passes = [(start["tiles"], start["coarse"])]
+        self._passes = [(len(tiles), start["coarse"])]
 
     def run(self) -> Tiled:
-        tiles, fewest, idle, turn = (self._whole, self._passes[0][0]), None, 0, 0
+        tiles, fewest, idle, turn = self._tiles, None, 0, 0
         while True:
             layers = layers_of(turn)
-            waiting = self._refine(*tiles, layers)
+            waiting = self._refine(tiles, layers)
             if not waiting:
                 break
             seeds = sum(each.seeds for each in waiting)
@@ -153,11 +186,11 @@ class _Passes:
             tiles = self._next_tiles(waiting, layers, turn)
         return self._published()
 
-    def _refine(self, folder: str, count: int, layers: int) -> list[Waiting]:
+    def _refine(self, tiles: Sequence[Place], layers: int) -> list[Waiting]:
         """Refines tiles, and numbers their vertices; returns those in which something waits."""
         todo = [
-            Task.of(tasks.refine, [self._whole, folder], bounds=self._bounds.stored(), tile=k, layers=layers)
-            for k in range(count)
+            Task.of(tasks.refine, [self._whole, folder], bounds=self._bounds.stored(), tile=place, layers=layers)
+            for folder, place in tiles
         ]
         found = []
         for task, summary in zip(todo, self._runner.run(todo), strict=True):
@@ -169,7 +202,7 @@ class _Passes:
             self._warnings += [each for each in summary["warnings"] if each not in self._warnings]
         return found
 
-    def _next_tiles(self, waiting: Sequence[Waiting], layers: int, turn: int) -> tuple[str, int]:
+    def _next_tiles(self, waiting: Sequence[Waiting], layers: int, turn: int) -> Sequence[Place]:
         """Takes the band around what waits out of the patches, and cuts it into tiles."""
         todo = {held: self._division(held, near, layers) for held, near in self._reached(waiting).items()}
         divided = dict(zip(todo, self._runner.run(list(todo.values())), strict=True))
@@ -185,7 +218,7 @@ class _Passes:
         )
         (summary,) = self._runner.run([join])
         self._passes.append((summary["tiles"], summary["triangles"]))
-        return join.name, summary["tiles"]
+        return [(join.name, place) for place in range(summary["tiles"])]
 
     def _division(self, held: Held, near: Sequence[Waiting], layers: int) -> Task:
         options = {"place": held.place, "first": held.first, "layers": layers, "others": [each.first for each in near]}
@@ -215,7 +248,7 @@ class _Passes:
         return found
 
     def _reach(self, name: str, place: int, first: int) -> Reach:
-        return Reach.load(tasks.Part(self._runner.store.folder(name), place), first)
+        return Reach.load(tasks.Stored(self._runner.store.folder(name), place), first)
 
     def _published(self) -> Tiled:
         pieces: dict[int, list[Held]] = {}

@@ -115,10 +115,11 @@ def _rows(array: Index | None, rows: Index) -> Index | None:
 
 
 def _joined(meshes: Sequence[Mesh], name: str) -> Index | None:
-    arrays = [getattr(mesh, name) for mesh in meshes if len(mesh.triangles) or name not in PER_TRIANGLE]
-    if any(array is None for array in arrays):
+    element = "triangles" if name in PER_TRIANGLE else "vertices" if name in PER_VERTEX else "segments"
+    arrays = [getattr(mesh, name) for mesh in meshes if len(getattr(mesh, element))]
+    if not arrays or any(array is None for array in arrays):
         return None
-    return np.concatenate(_as_wide(arrays))
+    return np.concatenate(arrays)
 
 
 def _as_wide(tables: Sequence[Index]) -> list[Index]:

@@ -14,7 +14,7 @@ from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.margin import Refined, separated
 from dmr.distributed.tiles.patch import Patch
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device
 from dmr.mesh.types import Mesh
@@ -135,17 +135,54 @@ def _whole(state: DeviceMesh, mesh: Mesh) -> Whole:
     kept[origin[state.split_states[: state.subsegments_count].download() == SplitState.KEPT]] = True
     markers = np.ones(count, np.int32)
     markers[: state.named] = state.named_markers
+    by_segment = np.stack([_numbers(order, ends["from"]), _numbers(order, ends["to"])], axis=1)
+    vertices = np.unique(by_segment)
     return Whole(
-        points=mesh.vertices,
-        acute=acute,
-        anchor=anchor,
-        ends=np.stack([_numbers(order, ends["from"]), _numbers(order, ends["to"])], axis=1),
+        inputs=np.array([len(mesh.vertices)]),
+        vertices=vertices,
+        points=mesh.vertices[vertices],
+        acute=acute[vertices],
+        anchor=anchor[vertices],
+        ends=by_segment,
         markers=markers,
         named=np.arange(count) < state.named,
         boundary=boundary,
         kept=kept,
         holes=mesh.holes,
         regions=mesh.regions,
+    )
+
+
+def segments_of_whole(
+    mesh: Mesh, numbers: Int64, inputs: int, flagged: Int64, keep_segments: str, device: Device
+) -> Whole:
+    """Returns what tiles need to know of a whole, from its triangles at segments and at its boundary.
+
+    Args:
+        mesh: these triangles, all at a flagged vertex; numbers: (n,) of their vertices in the whole, ascending.
+        inputs: the number of vertices of the whole.
+        flagged: the numbers of the ends of segments and boundary edges, ascending. Other edges on the boundary of
+            `mesh` join two vertices that are not flagged, and do not count.
+        keep_segments: as in `RefineOptions`; device: where.
+    """
+    prepare(device, RefineOptions())
+    with device.lock, device.current:
+        found = _whole(admit(mesh, device, keep_segments, trusted=True)[0], mesh)
+    ends = numbers[found.ends]
+    true = np.isin(ends, flagged).all(axis=1)
+    vertices = np.unique(ends[true])
+    at = np.searchsorted(numbers[found.vertices], vertices)
+    anchor = found.anchor[at]
+    by_segment = ("markers", "named", "boundary", "kept")
+    return replace(
+        found,
+        inputs=np.array([inputs]),
+        vertices=vertices,
+        points=found.points[at],
+        acute=found.acute[at],
+        anchor=np.where(anchor < 0, -1, numbers[anchor]),
+        ends=ends[true],
+        **{name: getattr(found, name)[true] for name in by_segment},
     )
 
 

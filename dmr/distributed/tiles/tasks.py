@@ -46,7 +46,7 @@ SOURCE_ARRAYS = {
 }  # fmt: skip
 
 
-class Part:
+class Stored:
     """The arrays of one of several patches in a folder."""
 
     def __init__(self, folder: Folder, place: int | str) -> None:
@@ -128,18 +128,19 @@ def begin(
     used[patch.mesh.triangles] = True
     loose = np.flatnonzero(~used)
     if len(loose):
-        restricted(patch.piece, np.empty(0, np.int64), vertices=loose).save(Part(out, LOOSE))
+        restricted(patch.piece, np.empty(0, np.int64), vertices=loose).save(Stored(out, LOOSE))
     tiles = cut(patch, edges, asked, tile_triangles, 0)
-    _save_tiles(tiles, out)
+    save_tiles(tiles, out)
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
         "warnings": [*notes, *report.warnings], "loose": bool(len(loose)),
     }  # fmt: skip
 
 
-def _save_tiles(tiles: Sequence[Patch], out: Folder) -> None:
+def save_tiles(tiles: Sequence[Patch], out: Folder) -> None:
+    """Stores tiles under their places."""
     for place, tile in enumerate(tiles):
-        tile.save(Part(out, place))
+        tile.save(Stored(out, place))
 
 
 def refine(
@@ -155,7 +156,7 @@ def refine(
     whole = Whole.load(inputs[0])
     device = open_device(resources.device, resources.threads)
     done = refine_patch(
-        Patch.load(Part(inputs[1], tile)), whole, Bounds.load(bounds, inputs[0]), device, MARGIN * layers
+        Patch.load(Stored(inputs[1], tile)), whole, Bounds.load(bounds, inputs[0]), device, MARGIN * layers
     )
     _save(done.margin, reach(done.margin, done.margin_border, layers), out, 0)
     triangles = len(done.margin.mesh.triangles)
@@ -169,7 +170,7 @@ def refine(
 
 
 def _save(patch: Patch, reached: Reach, out: Folder, place: int) -> None:
-    part = Part(out, place)
+    part = Stored(out, place)
     patch.save(part)
     reached.save(part)
 
@@ -194,14 +195,14 @@ def divide(
         layers: of the band.
         others: the number of the first new vertex of each of the refined tiles.
     """
-    patch = Patch.load(Part(inputs[1], place)).numbered(first)
-    reaches = [Reach.load(Part(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
+    patch = Patch.load(Stored(inputs[1], place)).numbered(first)
+    reaches = [Reach.load(Stored(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
     rest, band = divided(patch, reaches, layers)
     if rest is not None:
         inside = ~Whole.load(inputs[0]).boundary[rest.segment_origin]
         _save(rest, unreached(rest, border_vertices(rest, edges_of(rest), inside)), out, 0)
     if band is not None:
-        band.save(Part(out, 1))
+        band.save(Stored(out, 1))
     return {"rest": rest is not None, "band": band is not None}
 
 
@@ -215,9 +216,9 @@ def join(
     turn: int,
 ) -> dict[str, Any]:
     """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts."""
-    band = glued([Patch.load(Part(folder, 1)) for folder in inputs[1:]])
+    band = glued([Patch.load(Stored(folder, 1)) for folder in inputs[1:]])
     tiles = cut(band, edges_of(band), Bounds.load(bounds, inputs[0]), tile_triangles, turn)
-    _save_tiles(tiles, out)
+    save_tiles(tiles, out)
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 
@@ -238,11 +239,11 @@ def publish(
         places: of the patches in their folders, the largest first; firsts: the number of the first new vertex of each.
         loose: whether the piece also gets the vertices of the source that no triangle uses.
     """
-    given = [(Part(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
+    given = [(Stored(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
     patches = [Patch.load(part).numbered(first) for part, first in given]
     named = Whole.load(inputs[0]).named
     pieces = [patch.published(named) for patch in patches]
-    piece = united([*pieces, Piece.load(Part(inputs[0], LOOSE))] if loose else pieces)
+    piece = united([*pieces, Piece.load(Stored(inputs[0], LOOSE))] if loose else pieces)
     piece.save(out)
     out[BORDER] = np.unique(np.concatenate([Reach.load(part, first).border for part, first in given]))
     found = np.sum([np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:] for patch in patches], axis=0)

@@ -20,9 +20,11 @@ class Whole:
     """The input vertices and input segments.
 
     Attributes:
-        points: (n, 2) float64, the input vertices: those with the numbers 0 to n - 1.
-        acute: (n,) uint8, 1 at vertices with a corner below 60 degrees.
-        anchor: (n,) int64, such a corner that an input segment joins the vertex to, -1 if there is none.
+        inputs: (1,) int64, the number of input vertices: those with the numbers 0 to inputs - 1.
+        vertices: (v,) int64, the numbers of those at the ends of input segments, ascending.
+        points: (v, 2) float64, their coordinates.
+        acute: (v,) uint8, 1 at those with a corner below 60 degrees.
+        anchor: (v,) int64, the number of such a corner that an input segment joins the vertex to, -1 if there is none.
         ends: (k, 2) int64, the ends of the input segments; these are the segments that the user named, then all other
             boundary edges.
         markers: (k,) int32, the markers of the segments; of boundary edges that the user did not name 1.
@@ -32,6 +34,8 @@ class Whole:
         holes, regions: as in `Mesh`.
     """
 
+    inputs: Int64
+    vertices: Int64
     points: Float
     acute: NDArray[np.uint8]
     anchor: Int64
@@ -42,6 +46,14 @@ class Whole:
     kept: NDArray[np.bool_]
     holes: Float
     regions: Float
+
+    def rows(self, numbers: Int64) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+        """Returns which of some vertices are at ends of input segments, and the rows of these."""
+        if not len(self.vertices):
+            return np.zeros(len(numbers), np.bool_), np.empty(0, np.intp)
+        place = np.minimum(np.searchsorted(self.vertices, numbers), len(self.vertices) - 1)
+        there = self.vertices[place] == numbers
+        return there, place[there]
 
     def save(self, arrays: Arrays) -> None:
         """Stores the arrays by name."""

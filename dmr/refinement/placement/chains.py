@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.types import Float, Int
+from dmr.refinement.placement.metric import Metric
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED
 
-FEWEST_SAMPLES, MOST_SAMPLES = 4, 2**12  # intervals per segment in which the metric is integrated
-ACCURACY = 0.02  # of the number of pieces
 SHORT = 8.0  # sizes: pieces of shorter segments are hardly longer than the size, as in Gmsh,
 TOLERANCE = 0.02  # which means by this many sizes, over all pieces of the segment
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
 SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
 STRAIGHT = 0.995  # cosine of the largest turn within a chain
+RESOLUTION = 2.0**-40  # shortest pieces, in units of the largest coordinate: rounding hardly moves their ends
 HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
 
 
@@ -73,64 +73,22 @@ class Division:
         return np.stack([start, end], axis=1), origin
 
 
-def divide(points: Float, segments: Segments, sizes: Callable[[Float], Float]) -> Division:
+def divide(points: Float, segments: Segments, sizes: Callable[[Float], Float], most: int) -> Division:
     """Divides all segments into pieces of about the sizes.
 
     Args:
         points: (n, 2) vertices; sizes: the size at (k, 2) places, inf where pieces may have any length. They are those
             with which points are placed; a segment as long as the wanted size stays whole.
+        most: the most new vertices; the last segments stay whole if there are more.
     """
-    metric = _Metric.of(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes)
-    counts = _counts(points, segments, SPACED * metric.total)
-    owner = np.repeat(np.arange(len(counts)), counts - 1)
-    number = np.arange(len(owner)) - np.repeat(np.cumsum(counts - 1) - (counts - 1), counts - 1) + 1
+    least = RESOLUTION * float(np.abs(points).max())
+    metric = Metric(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes, least)
+    counts = _counts(points, segments, np.minimum(SPACED * metric.total, most + 1))
+    new = np.diff(np.minimum(np.cumsum(counts - 1), most), prepend=0)
+    owner = np.repeat(np.arange(len(counts)), new)
+    number = np.arange(len(owner)) - np.repeat(np.cumsum(new) - new, new) + 1
     place = metric.parameter(owner, number / counts[owner])
     return Division(owner.astype(np.int32), _shells(points, segments, owner, number, counts, place))
-
-
-class _Metric:
-    """The integral of 1/h along segments, by the trapezoidal rule between samples."""
-
-    def __init__(self, sums: list[Float], group: NDArray[np.int64], row: NDArray[np.int64]) -> None:
-        self._sums, self._group, self._row = sums, group, row
-        self.total = np.empty(len(group))
-        for k, table in enumerate(sums):
-            self.total[group == k] = table[row[group == k], -1]
-
-    @classmethod
-    def of(cls, start: Float, end: Float, sizes: Callable[[Float], Float]) -> _Metric:
-        """Doubles the samples of a segment until its total is accurate; calls `sizes` once per doubling."""
-        length = lengths(end - start)
-        group, row = np.zeros(len(start), np.int64), np.zeros(len(start), np.int64)
-        sums: list[Float] = []
-        left, before, count = np.arange(len(start)), np.full(len(start), np.inf), FEWEST_SAMPLES
-        while len(left):
-            t = np.arange(count + 1) / count
-            places = start[left, None] + t[:, None] * (end[left] - start[left])[:, None]
-            density = (length[left, None] / sizes(places.reshape(-1, 2)).reshape(len(left), -1)) / count
-            table = np.zeros_like(density)
-            np.cumsum(0.5 * (density[:, 1:] + density[:, :-1]), axis=1, out=table[:, 1:])
-            total = table[:, -1]
-            done = (np.abs(total - before) <= ACCURACY * np.maximum(total, 1)) | (count >= MOST_SAMPLES)
-            group[left[done]], row[left[done]] = len(sums), np.arange(np.count_nonzero(done))
-            sums.append(table[done])
-            left, before, count = left[~done], total[~done], 2 * count
-        return cls(sums, group, row)
-
-    def parameter(self, segment: NDArray[np.int64], part: Float) -> Float:
-        """Returns the places on segments that have a part of their total before them."""
-        found = np.empty(len(segment))
-        for k, table in enumerate(self._sums):
-            chosen = np.flatnonzero(self._group[segment] == k)
-            if not len(chosen):
-                continue
-            rows = table[self._row[segment[chosen]]]
-            wanted = part[chosen] * rows[:, -1]
-            last = rows.shape[1] - 1
-            place = np.clip((rows <= wanted[:, None]).sum(axis=1) - 1, 0, last - 1)
-            low, high = rows[np.arange(len(rows)), place], rows[np.arange(len(rows)), place + 1]
-            found[chosen] = (place + (wanted - low) / (high - low)) / last
-        return found
 
 
 def lengths(ways: Float) -> Float:

@@ -53,13 +53,13 @@ class Outline:
 class Front:
     """Places points in one domain."""
 
-    def __init__(self, outline: Outline, sizes: SizeSource, device: Device, most: int, *, even: bool = False) -> None:
+    def __init__(self, outline: Outline, sizes: SizeSource, device: Device, most: int, *, lattice: int = 0) -> None:
         """Uploads the outline, and proposes apexes at its pieces.
 
         Args:
             outline: where the front starts; sizes: the wanted sizes; device: where it runs.
             most: points to place at most.
-            even: whether one size is wanted in most of the domain, the largest one: a lattice has it there.
+            lattice: if one size is wanted in most of the domain, the largest one: points of a lattice there at most.
         """
         self._device, self._sizes = device, sizes.on(device)
         n = self._outline = len(outline.points)
@@ -68,7 +68,7 @@ class Front:
         self._high = (float(outline.points[:, 0].max()), float(outline.points[:, 1].max()))
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
         self._sizes.evaluate(self._points, n, self._node_sizes)
-        inside = self._add_lattice(outline, most) if even else 0
+        inside = self._add_lattice(outline, lattice) if lattice else 0
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
         self._progress = device.empty(Entry.FRONT_ENTRIES, np.int32)

@@ -20,6 +20,7 @@ CLEARANCE = (
     3.0  # sizes between the lattice and the outline: walls of narrow strips stay parallel to layers of the front
 )
 FREE_VERTEX_CLEARANCE = 0.65  # the same for vertices without segments, from which no front advances
+MOST_ROWS = 2**24
 EVEN = 0.02  # largest relative difference of a size from that of the lattice
 ROOT_OF_THREE = 1.7320508075688772
 
@@ -82,17 +83,17 @@ def lattice_points(
 
 
 def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
-    """Returns the rows in a domain; None if they could have more than `most` places."""
+    """Returns the rows in a domain; None if they, or places in them, could be more than `most`."""
     start, end = points[boundary[:, 0]], points[boundary[:, 1]]
     ways = end - start
     length = lengths(ways)
     longest = int(length.argmax())
     origin, along = start[longest], ways[longest] / length[longest]
+    area = 0.5 * ((start - origin)[:, 0] * ways[:, 1] - (start - origin)[:, 1] * ways[:, 0]).sum()
+    if not area < most * (0.5 * ROOT_OF_THREE * size * size):
+        return None
     spacing = _spacing(float(length[longest]), size)
     rise = 0.5 * ROOT_OF_THREE * spacing
-    area = 0.5 * ((start - origin)[:, 0] * ways[:, 1] - (start - origin)[:, 1] * ways[:, 0]).sum()
-    if not area / (spacing * rise) < most:
-        return None
     low, high = (_in_frame(places, origin, along) for places in (start, end))
     falls = low[:, 1] > high[:, 1]
     low[falls], high[falls] = high[falls], low[falls]
@@ -107,6 +108,8 @@ def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
     column = np.ceil((crossing[:, 0] + clearance) / spacing - shift).astype(np.int64)
     last = np.floor((crossing[:, 1] - clearance) / spacing - shift).astype(np.int64)
     some = last >= column
+    if row.size and row[-1] - row[0] > min(most, MOST_ROWS):  # parts of the domain are very far apart
+        return None
     return _Rows(origin, along, spacing, rise, row[some], column[some], (last - column + 1)[some])
 
 

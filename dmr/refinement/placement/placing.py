@@ -27,7 +27,7 @@ from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
-from dmr.refinement.setup.demand import target_triangles
+from dmr.refinement.setup.demand import is_even, target_triangles
 from dmr.refinement.state.records import POINT
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
@@ -37,7 +37,8 @@ from dmr.triangulation.plane import Plane
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH = 0.2  # they grow by this much per unit of distance from it, unless the user says otherwise
 SHORT = 3.0  # sizes: any shorter piece of a segment of this length makes one size for all places smaller around it
-FRONT_SHARE = 0.4  # of the time of a placement (measured on one CPU thread)
+POINTS_PER_SECOND = 1e6  # with a limit on seconds, a lattice has no more points: the steps after it are not cut short
+FRONT_SHARE, PLANE_SHARE = 0.4, 0.9  # of a placement, done after the front and the triangulation (one CPU thread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,23 +99,28 @@ def place(
         limit: the limit on seconds, which ends the front.
         report: called several times with the part of the work of this function that is done, up to 1.
     """
-    segments, even = Segments.of(mesh, acute, keep_segments), sizes.number is not None
-    everywhere = divide(mesh.vertices, segments, sizes)
+    segments, even = Segments.of(mesh, acute, keep_segments), is_even(mesh, sizes)
+    everywhere = divide(mesh.vertices, segments, sizes, most)
     near_fine = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
     if near_fine is not sizes:  # long segments near fine ones need more pieces: the front does not cross short ones
         sizes = near_fine
-        everywhere = everywhere.where_coarse(divide(mesh.vertices, segments, sizes), len(segments.ends))
+        everywhere = everywhere.where_coarse(divide(mesh.vertices, segments, sizes, most), len(segments.ends))
     division = everywhere.without(np.flatnonzero(segments.kept))
     if len(division.segment) > most:
         division = Division(division.segment[:most], division.parameter[:most])
     while True:
         new = _vertices(mesh, segments, division, device)
         outline = _outline(mesh, segments, division, everywhere, new, device)
-        front = Front(outline, sizes, device, most - len(new), even=even)
+        in_time = min(most - len(new), limit.left * POINTS_PER_SECOND)
+        front = Front(outline, sizes, device, most - len(new), lattice=int(in_time) if even else 0)
         placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report))
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
+        if report is not None:
+            report(FRONT_SHARE)
         plane = fastest_plane(Pslg(vertices, pieces), device)
+        if report is not None:
+            report(PLANE_SHARE)
         disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
         if not disturbed.size:
             break

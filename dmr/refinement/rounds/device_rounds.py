@@ -129,7 +129,8 @@ class DeviceRounds:
                 self.lacks_memory = error
                 return self._work.progress.read()
             self._recorded_for = self._recording_key(capacity)
-        self._recorded.run()
+        bad = self._work.bad.count
+        self._recorded.run(lambda: self._work.state.prepare_download(bad))
         return self._work.progress.read()
 
     def _ended_by_teams(self, arrays: RoundArrays) -> dict[Entry, int] | None:

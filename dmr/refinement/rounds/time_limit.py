@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,11 @@ class TimeLimit:
     def over(self) -> bool:
         """Whether the time is over."""
         return self._end is not None and time.perf_counter() >= self._end
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left; infinity if there is no limit."""
+        return math.inf if self._end is None else max(self._end - time.perf_counter(), 0.0)
 
     def rounds(self, most: int) -> int:
         """The number of rounds for the next run of the device: `most` if there is no limit."""

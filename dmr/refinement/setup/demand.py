@@ -17,6 +17,8 @@ from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import triangle_count
 
+EQUILATERAL = math.sqrt(3) / 4  # area of an equilateral triangle with sides of 1
+
 # A mesh of up to this many triangles may consist of a few long ones, whose shapes determine how many points they need;
 # in a larger mesh the number of triangles does.
 FEW_TRIANGLES = 2**16
@@ -41,6 +43,19 @@ def check_demand(mesh: Mesh, max_area: float | None) -> None:
         raise OptionError(
             f"{bound} at least {needed:.3g} triangles, and a mesh can have {MOST_TRIANGLES:,} at most: "
             "use larger bounds"
+        )
+
+
+def check_size(mesh: Mesh, size: float) -> None:
+    """Refuses one size for all places with which equilateral triangles are more than a mesh can have.
+
+    Raises:
+        OptionError: gives the largest number possible.
+    """
+    if float(np.abs(triangle_areas(mesh)).sum()) > MOST_TRIANGLES * (EQUILATERAL * size * size):
+        raise OptionError(
+            f"{option('size', size)} needs more than {MOST_TRIANGLES:,} triangles, the most that a mesh can have: use "
+            "a larger size"
         )
 
 
@@ -87,7 +102,7 @@ def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
 
 # Triangles of a result over those that are equilateral with sides as long as the bound on edges (measured).
 OVER_EQUILATERAL = 2.1
-SAMPLES = 2**14
+SAMPLES, SAMPLES_PER_GLANCE = 2**14, 2**6  # all samples, and those per one that tells even sizes from others
 MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 
 
@@ -102,7 +117,7 @@ def estimated_triangles(mesh: Mesh, options: RefineOptions, bounds: LocalBounds[
         places = _sample_places(mesh, triangle)
         if bounds.max_edge is not None:
             sizes = bounds.max_edge(places)
-            density = np.maximum(density, OVER_EQUILATERAL / (math.sqrt(3) / 4 * sizes * sizes))
+            density = np.maximum(density, OVER_EQUILATERAL / (EQUILATERAL * sizes * sizes))
         if bounds.area_root is not None:
             density = np.maximum(density, OVER_THE_FEWEST / bounds.area_root(places) ** 2)
     return float((density * area).sum())
@@ -114,7 +129,17 @@ def target_triangles(mesh: Mesh, sizes: SizeSource) -> float:
         return 0.0
     triangle, area = _samples(mesh)
     there = sizes(_sample_places(mesh, triangle))
-    return float((area / (math.sqrt(3) / 4 * there * there)).sum())
+    return float((area / (EQUILATERAL * there * there)).sum())
+
+
+def is_even(mesh: Mesh, sizes: SizeSource) -> bool:
+    """Whether the sizes are the same at samples in a mesh, as far as these can tell."""
+    if sizes.number is not None:
+        return True
+    if len(mesh.triangles) > MOST_SAMPLED:
+        return False
+    there = sizes(_sample_places(mesh, _samples(mesh)[0])[::SAMPLES_PER_GLANCE])
+    return bool((there == there[0]).all())
 
 
 def _samples(mesh: Mesh) -> tuple[NDArray[np.int64], Float]:

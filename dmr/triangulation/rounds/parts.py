@@ -22,6 +22,10 @@ def part_labels(plane: Plane, numbering: Numbering, *, hull_is_closed: bool) -> 
         The labels, and a number that all are below.
     """
     device, count = plane.device, numbering.listed.size
+    if not plane.subsegments.size:
+        labels = device.empty(count, np.int32)
+        device.launch("fill_int32", count, int(hull_is_closed), labels)
+        return labels, 1 + hull_is_closed
     roots, labels = device.empty(count + 1, np.int32), device.empty(count, np.int32)
     device.launch("fill_indices", count + 1, roots)
     device.launch("join_parts", count, plane.view, numbering.listed, numbering.number, hull_is_closed, roots)
@@ -37,6 +41,14 @@ def labels_at(labels: DeviceArray, places: DeviceArray) -> Int:
     found = device.empty(places.size, np.int32)
     device.launch("gather_labels", places.size, labels, places, found)
     return found.download()
+
+
+def labels_beside(labels: DeviceArray, pieces: DeviceArray) -> tuple[Int, Int]:
+    """Returns the labels on the left and on the right of exported pieces; `BEYOND_HULL` beyond the hull."""
+    device = labels.device
+    left, right = device.empty(pieces.size, np.int32), device.empty(pieces.size, np.int32)
+    device.launch("labels_beside", pieces.size, pieces, labels, left, right)
+    return left.download(), right.download()
 
 
 def containing(plane: Plane, numbering: Numbering, places: Float) -> DeviceArray:

@@ -7,21 +7,22 @@ import numpy as np
 from dmr.memory import Device
 from dmr.mesh.types import Int, Pslg
 from dmr.triangulation.native import DEGENERATE, VERTEX_ON_SEGMENT
-from dmr.triangulation.plane import BEYOND_HULL, Plane
+from dmr.triangulation.plane import Plane
 from dmr.triangulation.rounds import insertion
 from dmr.triangulation.rounds.curve import surveyed
 from dmr.triangulation.rounds.insertion import GROWTH, Insertion, empty_plane
 from dmr.triangulation.rounds.numbering import export_pieces, export_triangles, hull_vertices, number_triangles
 from dmr.triangulation.rounds.order import POINT, insertion_order
-from dmr.triangulation.rounds.parts import containing, labels_at, part_labels
+from dmr.triangulation.rounds.parts import containing, labels_at, labels_beside, part_labels
 from dmr.triangulation.rounds.segments import Pieces, insert_segments
-from dmr.triangulation.rounds.triangles import DeviceTriangles
+from dmr.triangulation.rounds.triangles import DeviceTriangles, Downloads
 
 MODULES = (
     "mesh/flips",
     "mesh/ordering",
     "mesh/topology",
     "primitives/device_loop",
+    "primitives/gathering",
     "primitives/scan",
     "primitives/sorting",
     "refine/marking/marking",
@@ -33,8 +34,15 @@ MODULES = (
 )
 
 
-def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False) -> Plane | None:
+LARGE_DOWNLOAD = 2**18  # points; the pages of smaller tables are soon there
+
+
+def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False, stays: bool = True) -> Plane | None:
     """Triangulates the convex hull of a graph, and inserts its segments.
+
+    Args:
+        stays: whether triangles are likely to stay on the device; otherwise a GPU's host prepares their download.
+        pslg, device, convex_hull: as for `triangulate_plane`.
 
     Returns:
         What the serial code returns (`triangulate_plane`), the same bits; its triangles are on the device. None if
@@ -49,21 +57,23 @@ def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False) ->
         points = device.as_input(pslg.vertices.reshape(-1).view(POINT))
         order = insertion_order(points, surveyed(pslg.vertices, points), GROWTH)
         made = empty_plane(order)
-        Insertion(made).run()
+        large = points.size >= LARGE_DOWNLOAD
+        downloads = Downloads.of(2 * points.size) if large and not (stays or device.threads) else None
+        Insertion(made).run(None if downloads is None else downloads.touch)
         pieces = insert_segments(made, device.as_input(pslg.segments.reshape(-1)))
-        return None if pieces is None else _exported(pslg, made, pieces, convex_hull=convex_hull)
+        return None if pieces is None else _exported(pslg, made, pieces, downloads, convex_hull=convex_hull)
 
 
-def _exported(pslg: Pslg, plane: insertion.Plane, pieces: Pieces, *, convex_hull: bool) -> Plane:
-    device, order = plane.device, plane.order
+def _exported(
+    pslg: Pslg, plane: insertion.Plane, pieces: Pieces, downloads: Downloads | None, *, convex_hull: bool
+) -> Plane:
+    order = plane.order
     numbering = number_triangles(plane)
     corners, neighbours = export_triangles(plane, numbering)
     labels, parts = part_labels(plane, numbering, hull_is_closed=convex_hull)
-    table = export_pieces(plane, numbering).download()
-
-    def beside(sides: Int) -> Int:
-        return labels_at(labels, device.array(np.where(sides < 0, BEYOND_HULL, sides >> 2).astype(np.int32)))
-
+    table = export_pieces(plane, numbering)
+    left, right = labels_beside(labels, table)
+    columns = np.ascontiguousarray(table.download().view(np.int32).reshape(-1, 4).T)
     hole_labels, region_labels = (
         labels_at(labels, containing(plane, numbering, places)) for places in (pslg.holes, pslg.regions[:, :2])
     )
@@ -73,16 +83,16 @@ def _exported(pslg: Pslg, plane: insertion.Plane, pieces: Pieces, *, convex_hull
         same_as = np.empty_like(numbers)
         same_as[numbers] = numbers[first]
     return Plane(
-        tables=DeviceTriangles(order, corners, neighbours, labels),
+        tables=DeviceTriangles(order, corners, neighbours, labels, downloads),
         parts=parts,
-        edges=np.stack([table["from"], table["to"]], axis=1),
+        edges=np.ascontiguousarray(columns[:2].T),
         edge_segments=pieces.segments.download(),
-        left=beside(table["left"]),
-        right=beside(table["right"]),
-        left_side=table["left"],
-        right_side=table["right"],
+        left=left,
+        right=right,
+        left_side=columns[2],
+        right_side=columns[3],
         new_vertices=np.empty((0, 2)),
-        conflicts=_conflicts(pslg, same_as, table["to"], pieces.counts.download()),
+        conflicts=_conflicts(pslg, same_as, columns[1], pieces.counts.download()),
         same_as=same_as,
         hull=hull_vertices(plane, numbering),
         hole_labels=hole_labels,

@@ -1,6 +1,7 @@
 // Inserts points into a triangulation of the plane, by cavities (Bowyer 1981, Watson 1981).
 #pragma once
 
+#include "owners.hpp"
 #include "plane.hpp"
 
 namespace triangulation {
@@ -26,11 +27,6 @@ template <class T> class Stack {
 
     std::vector<T> entries_ = std::vector<T>(64);
     int32 size_ = 0;
-};
-
-// The vertices that a builder may change: owner(vertex). A face belongs to a builder if all its vertices do.
-struct Everything {
-    bool operator()(int32) const { return true; }
 };
 
 // Inserts points into the part of a plane that its owner has.
@@ -85,14 +81,7 @@ template <class Owner> class Builder {
         return false;
     }
 
-    // Whether a face belongs to this builder. Each face has at least two vertices that are no ghosts, so it belongs to
-    // one builder at most.
-    bool owns(int32 face) const {
-        for (int32 vertex : plane_.faces[face].vertex)
-            if (vertex != GHOST && !owner_(vertex))
-                return false;
-        return true;
-    }
+    bool owns(int32 face) const { return owns_face(owner_, plane_.faces[face]); }
 
   private:
     struct BoundaryEdge {

@@ -1,7 +1,6 @@
 #include "delaunay.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "builder.hpp"
 #include "threads.hpp"
@@ -10,39 +9,10 @@ namespace triangulation {
 
 namespace {
 
-using uint16 = std::uint16_t;
-
 constexpr size_t POINTS_AT_ONCE = 1 << 10; // points between two stop points
 constexpr size_t FEWEST_POINTS = 1 << 13;  // of a section
 constexpr size_t FEWEST_DEFERRED = 1 << 9; // of a strip
-constexpr int FEWEST_SECTIONS = 8;         // where points are many: a core that is busy otherwise does fewer of them
-constexpr int PER_THREAD = 2;              // sections, or strips
 constexpr size_t SEEDS = 128;              // of a section, at most: places where the search for points starts again
-
-// The vertices of a section of the curve.
-struct InSection {
-    const uint16 *sections; // by vertex
-    uint16 section;
-
-    bool operator()(int32 vertex) const { return sections[vertex] == section; }
-};
-
-// The directions across which the plane is cut into strips, one after the other: oblique to the seams between sections,
-// which follow the axes, and to each other.
-constexpr Point ACROSS[] = {{1, 1}, {1, -1}, {2, 1}, {1, -2}};
-
-// The vertices of a strip of the plane.
-struct InStrip {
-    const Point *points;
-    Point across;
-    float64 low, high;
-
-    static float64 height(Point across, Point p) { return across.x * p.x + across.y * p.y; }
-    bool operator()(int32 vertex) const {
-        const float64 at = height(across, points[vertex]);
-        return low <= at && at < high;
-    }
-};
 
 // A point that is still to be inserted, by its turn, and a face near it.
 struct Waiting {
@@ -139,7 +109,8 @@ struct Insertion {
             for (size_t turn = cuts[k + 1]; turn-- > cuts[k];)
                 for (int32 face : {1, 0})
                     own.spare().push_back(free_faces + 2 * int32(turn - begin) + face);
-            size_t seed = 0;
+            auto seed = seeds[k].begin();
+            int32 near = 0;
             bool lost = true; // whether the last point was deferred
             for (size_t turn = cuts[k]; turn < cuts[k + 1]; ++turn) {
                 if (turn % POINTS_AT_ONCE == 0)
@@ -147,27 +118,26 @@ struct Insertion {
                 look_ahead(turn, cuts[k + 1]);
                 make_vertex(turn);
                 section_of[turn] = uint16(k);
-                if (seed < seeds[k].size() && seeds[k][seed].turn == turn) {
-                    if (lost)
-                        own.start_at(seeds[k][seed].near);
-                    ++seed;
+                if (seed != seeds[k].end() && seed->turn == turn) {
+                    if (lost && seed->seen)
+                        own.start_at(seed->near);
+                    near = seed++->near;
                 }
-                lost = !insert_or_defer(own, turn, deferred[k]);
+                lost = !insert_or_defer(own, turn, near, deferred[k]);
             }
             spare[k] = std::move(own.spare());
         });
         return joined(builder, deferred, spare);
     }
 
-    // Faces near some points of a section, where its builder may start to search. It may look there later, too.
+    // Faces near some points of a section, the first one included. A builder that may look at one may do so later, too.
     std::vector<Waiting> seeds_of(const InSection &section, size_t begin, size_t end) const {
         const Builder<InSection> own(result.plane, section);
         std::vector<Waiting> seeds;
         int32 near = 0;
         for (size_t turn = begin; turn < end; turn += (end - begin) / SEEDS + 1) {
             near = result.plane.locate(result.plane.triangle_at(near), points[point_at(turn)]);
-            if (own.sees(near))
-                seeds.push_back({turn, near, true});
+            seeds.push_back({turn, near, own.sees(near)});
         }
         return seeds;
     }
@@ -176,22 +146,13 @@ struct Insertion {
     // deferred again.
     std::vector<Waiting> insert_strips(Builder<Everything> &builder, const std::vector<Waiting> &waiting, Point across,
                                        int strips, int threads) {
-        constexpr size_t SAMPLE = 64; // points per strip
         Plane &plane = result.plane;
         const auto height = [&](const Waiting &one) { return InStrip::height(across, plane.points[one.turn]); };
-        std::vector<float64> sample;
-        for (size_t i = 0; i < waiting.size(); i += waiting.size() / (SAMPLE * size_t(strips)) + 1)
-            sample.push_back(height(waiting[i]));
-        std::sort(sample.begin(), sample.end());
-        constexpr float64 UNBOUNDED = std::numeric_limits<float64>::infinity();
-        std::vector<float64> bounds(strips + 1, UNBOUNDED);
-        bounds[0] = -UNBOUNDED;
-        for (int k = 1; k < strips; ++k)
-            bounds[k] = sample[share_of(sample.size(), k, strips).begin];
+        const std::vector<float64> bounds =
+            bounds_of_strips(strips, waiting.size(), [&](size_t i) { return height(waiting[i]); });
         std::vector<std::vector<Waiting>> given(strips), deferred(strips);
         for (const Waiting &one : waiting)
-            given[std::upper_bound(bounds.begin() + 1, bounds.end() - 1, height(one)) - bounds.begin() - 1].push_back(
-                one);
+            given[strip_of(bounds, height(one))].push_back(one);
         std::vector<std::vector<int32>> spare(strips);
         for (int k = 0; k < strips; ++k) {
             const auto first = builder.spare().end() - std::ptrdiff_t(2 * given[k].size());
@@ -212,7 +173,7 @@ struct Insertion {
                 host::stop_point();
                 if (one.seen) {
                     own.start_at(one.near);
-                    insert_or_defer(own, one.turn, deferred[k]);
+                    insert_or_defer(own, one.turn, one.near, deferred[k]);
                 } else {
                     deferred[k].push_back(one);
                 }
@@ -222,12 +183,14 @@ struct Insertion {
         return joined(builder, deferred, spare);
     }
 
-    // Inserts a point unless it must be deferred; returns whether it is inserted.
-    template <class Owner> bool insert_or_defer(Builder<Owner> &own, size_t turn, std::vector<Waiting> &deferred) {
+    // Inserts a point unless it must be deferred; returns whether it is inserted. `near`: a face, if the builder knows
+    // no nearer one.
+    template <class Owner>
+    bool insert_or_defer(Builder<Owner> &own, size_t turn, int32 near, std::vector<Waiting> &deferred) {
         const bool follows = !deferred.empty() && key_at(deferred.back().turn) == key_at(turn);
         const int32 found = follows ? DEFERRED : own.insert(int32(turn));
         if (found == DEFERRED)
-            deferred.push_back({turn, std::max(own.last(), 0), false});
+            deferred.push_back({turn, own.last() == NOTHING ? near : own.last(), false});
         else
             result.vertex_of[point_at(turn)] = found;
         return found != DEFERRED;

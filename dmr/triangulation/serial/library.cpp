@@ -28,6 +28,45 @@ struct SegmentPiece {
     float64 along;                  // position along the segment, if the segment has several pieces
 };
 
+// Disjoint sets of numbers, which several threads may join; the lowest number is the root of its set.
+class Sets {
+  public:
+    Sets(size_t count, int threads) : parents_(count) {
+        share_indices(threads, count, [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; ++i)
+                parents_[i] = int32(i);
+        });
+    }
+
+    // Halves the path on its way.
+    int32 find(int32 i) {
+        for (int32 parent = load(i), next; parent != i; i = parent, parent = next) {
+            next = load(parent);
+            if (next != parent)
+                __atomic_store_n(&parents_[i], next, __ATOMIC_RELAXED);
+        }
+        return i;
+    }
+
+    void join(int32 i, int32 j) {
+        while (true) {
+            i = find(i);
+            j = find(j);
+            if (i == j)
+                return;
+            int32 high = std::max(i, j);
+            if (__atomic_compare_exchange_n(&parents_[high], &high, std::min(i, j), false, __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED))
+                return;
+        }
+    }
+
+  private:
+    int32 load(int32 i) const { return __atomic_load_n(&parents_[i], __ATOMIC_RELAXED); }
+
+    Table<int32> parents_;
+};
+
 struct Result {
     Delaunay delaunay;
     std::unique_ptr<Segments> segments;
@@ -43,44 +82,40 @@ struct Result {
     void flood(const int32 *neighbours, const Table<uint8> &walls, int32 *labels) const {
         const size_t count = numbering.faces.size();
         if (segments->given().empty()) {
-            fill(labels, count, hull_is_closed ? 1 : 0);
+            share_indices(threads, count, [&](size_t begin, size_t end) {
+                std::fill(labels + begin, labels + end, hull_is_closed ? 1 : 0);
+            });
             return;
         }
-        fill(labels, count, NOTHING);
-        std::vector<int32> met;
-        const auto reach = [&](size_t triangle, int32 label) {
-            labels[triangle] = label;
-            met.push_back(int32(triangle));
-        };
-        const auto spread = [&](int32 label) {
-            for (size_t turn = 0; turn < met.size(); ++turn) {
-                if (turn % FACES_AT_ONCE == FACES_AT_ONCE - 1)
+        Sets sets(count + 1, threads); // 0 is the outside, and i + 1 triangle i
+        share_indices(threads, count, [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; ++i) {
+                if (i % FACES_AT_ONCE == 0)
                     host::stop_point();
-                const size_t triangle = size_t(met[turn]);
                 for (int k = 0; k < 3; ++k) {
-                    const int32 across = neighbours[3 * triangle + k];
-                    if (across >= 0 && labels[across] == NOTHING && !(walls[triangle] >> k & 1))
-                        reach(size_t(across), label);
+                    const int32 across = neighbours[3 * i + k];
+                    if (!(walls[i] >> k & 1) && across < int32(i) && !(across < 0 && hull_is_closed))
+                        sets.join(int32(i) + 1, across < 0 ? 0 : across + 1);
                 }
             }
-            met.clear();
-        };
-        for (size_t triangle = 0; triangle < count && !hull_is_closed; ++triangle)
-            for (int k = 0; k < 3; ++k)
-                if (neighbours[3 * triangle + k] < 0 && labels[triangle] == NOTHING && !(walls[triangle] >> k & 1))
-                    reach(triangle, 0);
+        });
+        const int pieces = pieces_for(threads);
+        std::vector<std::vector<size_t>> lowest(pieces); // triangles of the parts inside
+        share_out(threads, pieces, [&](int piece) {
+            const Share share = share_of(count, piece, pieces);
+            for (size_t i = share.begin; i < share.end; ++i)
+                if (sets.find(int32(i) + 1) == int32(i) + 1)
+                    lowest[piece].push_back(i);
+        });
         int32 label = 0;
-        spread(label);
-        for (size_t triangle = 0; triangle < count; ++triangle)
-            if (labels[triangle] == NOTHING) {
-                reach(triangle, ++label);
-                spread(label);
-            }
-    }
-
-    void fill(int32 *labels, size_t count, int32 label) const {
-        share_indices(threads, count,
-                      [&](size_t begin, size_t end) { std::fill(labels + begin, labels + end, label); });
+        for (const std::vector<size_t> &some : lowest)
+            for (const size_t i : some)
+                labels[i] = ++label;
+        share_indices(threads, count, [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; ++i)
+                if (const int32 root = sets.find(int32(i) + 1); root != int32(i) + 1)
+                    labels[i] = root == 0 ? 0 : labels[root - 1];
+        });
     }
 
     int32 label_of(int32 face, const int32 *labels) const {
@@ -111,26 +146,33 @@ struct Result {
         if (segments->given().empty())
             return;
         const Plane &plane = delaunay.plane;
-        std::vector<SegmentPiece> met; // in the order of the faces
-        met.reserve(segments->given().size() + segments->given().size() / 8);
-        std::vector<int32> first(segments->given().size() + 1, 0); // by segment: the index of its first piece
-        for (int32 face = 0; face < int32(plane.faces.size()); ++face)
-            for (int k = 0; k < 3; ++k) {
-                const HalfEdge h = half_edge(face, k), twin = plane.twin(h);
-                const int32 segment = plane.segment_at[h];
-                if (segment == NOTHING || h > twin)
+        const int parts = pieces_for(threads);
+        std::vector<std::vector<SegmentPiece>> met(parts); // in the order of the faces
+        share_out(threads, parts, [&](int part) {
+            const Share share = share_of(plane.faces.size(), part, parts);
+            for (HalfEdge h = half_edge(int32(share.begin), 0); h < half_edge(int32(share.end), 0); ++h) {
+                if (edge_of(h) == 3 || plane.segment_at[h] == NOTHING)
                     continue;
-                met.push_back({plane.from(h), plane.to(h), segment, h, twin, 0.0});
-                ++first[segment + 1];
+                if (const HalfEdge twin = plane.twin(h); h < twin)
+                    met[part].push_back({plane.from(h), plane.to(h), plane.segment_at[h], h, twin, 0.0});
             }
+        });
+        std::vector<size_t> first(segments->given().size() + 1, 0); // by segment: the index of its first piece
+        for (const std::vector<SegmentPiece> &some : met)
+            for (const SegmentPiece &piece : some)
+                ++first[piece.segment + 1];
         for (size_t segment = 1; segment < first.size(); ++segment)
             first[segment] += first[segment - 1];
-        pieces.resize(met.size());
-        std::vector<int32> next(first.begin(), first.end() - 1);
-        for (const SegmentPiece &piece : met)
-            pieces[next[piece.segment]++] = piece;
-        for (size_t segment = 0; segment + 1 < first.size(); ++segment)
-            direct(segments->given()[segment], pieces.begin() + first[segment], pieces.begin() + first[segment + 1]);
+        pieces.resize(first.back());
+        std::vector<size_t> next(first.begin(), first.end() - 1);
+        for (const std::vector<SegmentPiece> &some : met)
+            for (const SegmentPiece &piece : some)
+                pieces[next[piece.segment]++] = piece;
+        share_indices(threads, segments->given().size(), [&](size_t begin, size_t end) {
+            for (size_t segment = begin; segment < end; ++segment)
+                direct(segments->given()[segment], pieces.begin() + std::ptrdiff_t(first[segment]),
+                       pieces.begin() + std::ptrdiff_t(first[segment + 1]));
+        });
     }
 
     // Gives the pieces of one segment its direction, and sorts them along it.
@@ -165,17 +207,26 @@ namespace {
 
 Status triangulate(Result *result, const float64 *points, int32 n, const int32 *ends, const int32 *markers, int32 s) {
     try {
-        result->delaunay = delaunay(reinterpret_cast<const Point *>(points), n, result->threads);
-        Plane &plane = result->delaunay.plane;
-        if (plane.faces.empty())
-            return COLLINEAR;
-        result->given = int32(plane.points.size());
-        std::vector<Segment> segments(s);
-        for (int32 i = 0; i < s; ++i)
-            segments[i] = {result->delaunay.vertex_of[ends[2 * i]], result->delaunay.vertex_of[ends[2 * i + 1]],
-                           markers[i]};
-        result->segments = std::make_unique<Segments>(plane, std::move(segments), n);
-        result->segments->insert_all();
+        const auto insert = [&](int threads) {
+            result->delaunay = delaunay(reinterpret_cast<const Point *>(points), n, result->threads);
+            Plane &plane = result->delaunay.plane;
+            if (plane.faces.empty())
+                return false;
+            result->given = int32(plane.points.size());
+            std::vector<Segment> segments(s);
+            for (int32 i = 0; i < s; ++i)
+                segments[i] = {result->delaunay.vertex_of[ends[2 * i]], result->delaunay.vertex_of[ends[2 * i + 1]],
+                               markers[i]};
+            result->segments = std::make_unique<Segments>(plane, std::move(segments), n, threads);
+            result->segments->insert_all(result->delaunay.rank);
+            return true;
+        };
+        try {
+            if (!insert(result->threads))
+                return COLLINEAR;
+        } catch (const Meeting &) { // begin again, in one fixed order
+            insert(1);
+        }
         result->list_pieces();
         result->numbering = number_faces(result->delaunay, result->threads);
         return DONE;
@@ -289,12 +340,17 @@ void write_points(const Result &result, int32 *same_as, int32 *hull) {
 
 // Writes ends (2), segment, labels and half-edges on the left and on the right: 7 numbers per piece.
 void write_pieces(const Result &result, const int32 *labels, int32 *pieces) {
-    for (const SegmentPiece &piece : result.pieces)
-        for (int32 number :
-             {result.number(piece.from), result.number(piece.to), piece.segment,
-              result.label_of(face_of(piece.left_side), labels), result.label_of(face_of(piece.right_side), labels),
-              result.numbering.half_edge(piece.left_side), result.numbering.half_edge(piece.right_side)})
-            *pieces++ = number;
+    share_indices(result.threads, result.pieces.size(), [&](size_t begin, size_t end) {
+        int32 *number = pieces + 7 * begin;
+        for (size_t i = begin; i < end; ++i) {
+            const SegmentPiece &piece = result.pieces[i];
+            for (int32 entry :
+                 {result.number(piece.from), result.number(piece.to), piece.segment,
+                  result.label_of(face_of(piece.left_side), labels), result.label_of(face_of(piece.right_side), labels),
+                  result.numbering.half_edge(piece.left_side), result.numbering.half_edge(piece.right_side)})
+                *number++ = entry;
+        }
+    });
 }
 
 } // namespace
@@ -313,6 +369,7 @@ extern "C" int32 dmr_triangulation_arrays(const void *handle, int32 *corners, in
             Table<uint8> walls;
             write_triangles(result, corners, neighbours, walls);
             result.flood(neighbours, walls, labels);
+            write_pieces(result, labels, pieces);
             write_points(result, same_as, hull);
         } catch (const host::Interrupted &) {
             status = INTERRUPTED;
@@ -322,7 +379,6 @@ extern "C" int32 dmr_triangulation_arrays(const void *handle, int32 *corners, in
     });
     if (status != DONE)
         return status;
-    write_pieces(result, labels, pieces);
     for (size_t vertex = result.given; vertex < plane.points.size(); ++vertex) {
         float64 *place = places + 2 * (result.number(int32(vertex)) - int32(result.delaunay.vertex_of.size()));
         place[0] = plane.points[vertex].x;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "geometry/points.cuh"
-#include "table.hpp"
+#include "threads.hpp"
 
 namespace triangulation {
 

@@ -12,7 +12,7 @@
 
 #include "geometry/ties.cuh"
 #include "mesh/triangles.cuh"
-#include "table.hpp"
+#include "threads.hpp"
 
 // Steps for each inserted point: g++ would not inline it into more than one loop, which makes insertion 5% slower.
 #define INLINED [[gnu::always_inline]] inline

@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "intersection.hpp"
+#include "owners.hpp"
+#include "threads.hpp"
 
 namespace triangulation {
 
@@ -21,6 +23,8 @@ constexpr float64 NEAR = 4.0;
 // coordinates of different magnitudes, and rounding that bends the two across each other repeatedly.
 constexpr int32 MOST_TIES = 64;
 
+constexpr size_t FEWEST_PIECES = 1 << 8; // of a part
+
 namespace {
 
 // Segments are inserted in rounds, each of twice as many as the one before and spread over all of them, like points
@@ -30,28 +34,41 @@ int round_of(int32 segment) { return -__builtin_clz(uint32(segment) * 2654435769
 
 } // namespace
 
-Segments::Segments(Plane &plane, std::vector<Segment> segments, int32 points)
-    : plane_(plane), segments_(std::move(segments)), first_number_(points), bent_(segments_.size()) {
+Segments::Segments(Plane &plane, std::vector<Segment> segments, int32 points, int threads)
+    : plane_(plane), segments_(std::move(segments)), first_number_(points), bent_(segments_.size()), threads_(threads) {
     if (segments_.empty())
         return;
     plane_.face_at.resize(plane.points.size());
-    plane_.segment_at.assign(4 * plane_.faces.size(), NOTHING);
-    for (size_t face = 0; face < plane_.faces.size(); ++face)
-        for (int32 vertex : plane_.faces[face].vertex)
-            if (vertex != GHOST)
-                plane_.face_at[vertex] = int32(face);
+    plane_.segment_at.resize(4 * plane_.faces.size());
+    share_indices(threads_, plane_.faces.size(), [&](size_t begin, size_t end) {
+        std::fill(plane_.segment_at.data() + 4 * begin, plane_.segment_at.data() + 4 * end, NOTHING);
+        for (size_t face = begin; face < end; ++face)
+            for (int32 vertex : plane_.faces[face].vertex)
+                if (vertex != GHOST) // any of its faces will do
+                    __atomic_store_n(&plane_.face_at[vertex], int32(face), __ATOMIC_RELAXED);
+    });
 }
 
-void Segments::insert_all() {
+void Segments::insert_all(const Table<int32> &rank) {
     // Find vertices on segments first, while all segments are straight: pieces split at rounded crossings might miss
     // them.
-    for (size_t s = 0; s < segments_.size(); ++s) {
-        if (s % 64 == 0)
-            host::stop_point();
-        split_at_vertices(int32(s));
-    }
+    const int pieces = pieces_for(threads_);
+    std::vector<std::vector<Way>> ways(pieces);
+    share_out(threads_, pieces, [&](int piece) {
+        const Share share = share_of(segments_.size(), piece, pieces);
+        for (size_t s = share.begin; s < share.end; ++s) {
+            if (s % 64 == 0)
+                host::stop_point();
+            split_at_vertices(int32(s), ways[piece]);
+        }
+    });
+    for (const std::vector<Way> &some : ways)
+        for (const Way &way : some)
+            note(way);
     const auto earlier = [](const Piece &a, const Piece &b) { return round_of(a.segment) < round_of(b.segment); };
     std::stable_sort(waiting_.begin(), waiting_.end(), earlier);
+    if (threads_ > 1)
+        insert_by_threads(rank);
     std::reverse(waiting_.begin(), waiting_.end());
     while (!waiting_.empty()) {
         host::stop_point();
@@ -80,35 +97,129 @@ bool Segments::is_on_segment(int32 vertex) const {
 
 // ---- Inserting a segment --------------------------------------------------------------------------------------------
 
-void Segments::split_at_vertices(int32 s) {
+// Lists the pieces between the vertices on a segment.
+void Segments::split_at_vertices(int32 s, std::vector<Way> &ways) const {
     const Segment segment = segments_[s];
-    if (segment.from == segment.to) {
-        conflicts.push_back({DEGENERATE, s, NOTHING, segment.from});
-        return;
-    }
     int32 start = segment.from, smaller = NOTHING;
+    if (start == segment.to)
+        ways.push_back({{start, start, s}, NOTHING});
     while (start != segment.to) {
         HalfEdge h = find_edge(plane_, start, segment.to, &smaller);
         if (h == NOTHING)
             h = depart(plane_, start, segment.to);
         int32 met = plane_.to(h);
-        if (plane_.from(h) == start)
-            constrain(h, s); // already an edge, as most segments are
-        else {
-            while (true) {
-                met = plane_.apex(plane_.twin(h));
-                const int side = met == segment.to ? 0 : plane_.side(start, segment.to, plane_.points[met]);
-                if (side == 0)
-                    break;
-                h = side > 0 ? next(plane_.twin(h)) : previous(plane_.twin(h));
-            }
-            waiting_.push_back({start, met, s});
+        const bool is_edge = plane_.from(h) == start;
+        for (int side = is_edge ? 0 : 1; side != 0;) {
+            met = plane_.apex(plane_.twin(h));
+            side = met == segment.to ? 0 : plane_.side(start, segment.to, plane_.points[met]);
+            h = side > 0 ? next(plane_.twin(h)) : previous(plane_.twin(h));
         }
-        if (start == segment.from && met != segment.to)
-            conflicts.push_back({VERTEX_ON_SEGMENT, s, NOTHING, met});
+        ways.push_back({{start, met, s}, is_edge ? h : NOTHING});
         start = met;
     }
 }
+
+void Segments::note(const Way &way) {
+    const Piece &piece = way.piece;
+    const Segment &segment = segments_[piece.segment];
+    if (piece.from == piece.to) {
+        conflicts.push_back({DEGENERATE, piece.segment, NOTHING, piece.from});
+        return;
+    }
+    if (way.edge != NOTHING)
+        constrain(way.edge, piece.segment); // as for most segments
+    else
+        waiting_.push_back(piece);
+    if (piece.from == segment.from && piece.to != segment.to)
+        conflicts.push_back({VERTEX_ON_SEGMENT, piece.segment, NOTHING, piece.to});
+}
+
+// ---- Several threads ------------------------------------------------------------------------------------------------
+
+// Inserts waiting pieces; those that remain have to do with several owners. Vertices are divided as those of points are
+// (delaunay.cpp): by sections of the curve, then by strips of the plane. The triangulation is unique, unless segments
+// meet.
+void Segments::insert_by_threads(const Table<int32> &rank) {
+    const size_t most = size_t(std::max(PER_THREAD * threads_, FEWEST_SECTIONS));
+    const auto parts = [&] { return int(std::min(most, waiting_.size() / FEWEST_PIECES)); };
+    if (const int sections = parts(); sections > 1) {
+        Table<uint16> section_of(plane_.points.size());
+        share_indices(threads_, section_of.size(), [&](size_t begin, size_t end) {
+            for (size_t vertex = begin; vertex < end; ++vertex)
+                section_of[vertex] = uint16(size_t(rank[vertex]) * size_t(sections) / section_of.size());
+        });
+        waiting_ = insert_parts(
+            waiting_, sections, [&](int32 vertex) { return int(section_of[vertex]); },
+            [&](int k) { return InSection{section_of.data(), uint16(k)}; });
+    }
+    const Point *const points = plane_.points.data();
+    for (const Point across : ACROSS)
+        if (const int strips = parts(); strips > 1) {
+            const auto height = [&](int32 vertex) { return InStrip::height(across, points[vertex]); };
+            const std::vector<float64> bounds =
+                bounds_of_strips(strips, waiting_.size(), [&](size_t i) { return height(waiting_[i].from); });
+            waiting_ = insert_parts(
+                waiting_, strips, [&](int32 vertex) { return strip_of(bounds, height(vertex)); },
+                [&](int k) { return InStrip{points, across, bounds[k], bounds[k + 1]}; });
+        }
+}
+
+// Inserts the pieces both of whose ends belong to the same owner, where all that they change does. Returns the others,
+// in order.
+template <class PartOf, class OwnerOf>
+std::vector<Segments::Piece> Segments::insert_parts(const std::vector<Piece> &pieces, int parts, const PartOf &part_of,
+                                                    const OwnerOf &owner_of) {
+    std::vector<std::vector<size_t>> given(parts);
+    for (size_t i = 0; i < pieces.size(); ++i)
+        if (const int part = part_of(pieces[i].from); part == part_of(pieces[i].to))
+            given[part].push_back(i);
+    std::vector<uint8> inserted(pieces.size(), 0);
+    share_out(threads_, parts, [&](int k) {
+        Strip strip(plane_);
+        const auto owner = owner_of(k);
+        for (const size_t i : given[k]) {
+            if (meeting_)
+                return;
+            host::stop_point();
+            inserted[i] = insert_within(strip, owner, pieces[i]);
+        }
+    });
+    std::vector<Piece> others;
+    for (size_t i = 0; i < pieces.size(); ++i)
+        if (!inserted[i])
+            others.push_back(pieces[i]);
+    return others;
+}
+
+void Segments::report_meeting() {
+    meeting_ = true;
+    throw Meeting{};
+}
+
+// Inserts a piece whose ends belong to an owner, unless it changes faces that do not; returns whether it is inserted.
+template <class Owner> bool Segments::insert_within(Strip &strip, const Owner &owner, const Piece &piece) {
+    const auto owns = [&](HalfEdge h) { return owns_face(owner, plane_.faces[face_of(h)]); };
+    int32 start = piece.from;
+    HalfEdge edge = find_edge(plane_, piece.from, piece.to, &start);
+    if (edge == NOTHING) {
+        const int32 end = start == piece.from ? piece.to : piece.from;
+        const HalfEdge first = depart(plane_, start, end);
+        const bool free = owns(first) && strip.collect(start, end, first, [&](HalfEdge h) {
+            if (plane_.segment_at[h] != NOTHING)
+                report_meeting();
+            return owns(plane_.twin(h));
+        });
+        if (!free)
+            return false;
+        edge = strip.clear();
+    }
+    if (plane_.segment_at[edge] != NOTHING)
+        report_meeting();
+    plane_.segment_at[edge] = plane_.segment_at[plane_.twin(edge)] = piece.segment;
+    return true;
+}
+
+// ---- One thread -----------------------------------------------------------------------------------------------------
 
 void Segments::insert(const Piece &piece) {
     if (piece.from == piece.to)
@@ -139,6 +250,8 @@ void Segments::constrain_or_route(const Piece &piece, HalfEdge edge) {
             route(piece, vertex);
             return;
         }
+    if (threads_ > 1 && plane_.segment_at[edge] != NOTHING)
+        report_meeting();
     constrain(edge, piece.segment);
 }
 
@@ -275,6 +388,8 @@ int32 Segments::meeting_vertex(const Piece &piece, const Piece &other, HalfEdge 
 // they are split. If they do not cross there, rounding has bent one of them over a vertex of the other, which is then
 // within reach of both: they meet in it. Only if it is not, the place is where the pieces themselves cross.
 void Segments::resolve(const Piece &piece, HalfEdge barrier) {
+    if (threads_ > 1)
+        report_meeting();
     const Piece other = {plane_.from(barrier), plane_.to(barrier), plane_.segment_at[barrier]};
     const int32 low = std::min(piece.segment, other.segment), high = std::max(piece.segment, other.segment);
     const Table<Point> &points = plane_.points;

@@ -11,6 +11,7 @@
 // within 1.5 units in the last place of a segment's coordinates. Segments that cross no others stay as they are.
 #pragma once
 
+#include <atomic>
 #include <unordered_map>
 
 #include "strip.hpp"
@@ -33,6 +34,9 @@ struct Found {
     int32 kind, first, second, vertex;
 };
 
+// Thrown where several threads insert, and two segments meet: the order of insertion then matters.
+struct Meeting {};
+
 // Segments entangled by rounded crossings: they cross again wherever they are split.
 struct Tangled {
     int32 first, second;
@@ -41,10 +45,12 @@ struct Tangled {
 class Segments {
   public:
     // `points`: how many the user has given; the vertices at crossings are numbered from there.
-    Segments(Plane &plane, std::vector<Segment> segments, int32 points);
+    Segments(Plane &plane, std::vector<Segment> segments, int32 points, int threads);
 
-    // Inserts all segments. Throws `Tangled`, and std::logic_error if the triangulation is broken.
-    void insert_all();
+    // Inserts all segments. Throws `Tangled`, std::logic_error if the triangulation is broken, and `Meeting` if there
+    // are several threads and segments cross; the triangulation is then unfinished. rank: by vertex, its place along
+    // the curve.
+    void insert_all(const Table<int32> &rank);
 
     // Whether an edge at the vertex is part of a segment.
     bool is_on_segment(int32 vertex) const;
@@ -61,7 +67,19 @@ class Segments {
     struct Piece {
         int32 from, to, segment;
     };
-    void split_at_vertices(int32 segment);
+    // A piece between two vertices, and its half-edge; NOTHING if it is no edge yet.
+    struct Way {
+        Piece piece;
+        HalfEdge edge;
+    };
+    void split_at_vertices(int32 segment, std::vector<Way> &ways) const;
+    void note(const Way &way);
+    void insert_by_threads(const Table<int32> &rank);
+    template <class PartOf, class OwnerOf>
+    std::vector<Piece> insert_parts(const std::vector<Piece> &pieces, int parts, const PartOf &part_of,
+                                    const OwnerOf &owner_of);
+    [[noreturn]] void report_meeting();
+    template <class Owner> bool insert_within(Strip &strip, const Owner &owner, const Piece &piece);
     void insert(const Piece &piece);
     HalfEdge cross(const Piece &piece, HalfEdge first);
     void constrain_or_route(const Piece &piece, HalfEdge edge);
@@ -93,6 +111,8 @@ class Segments {
     std::vector<bool> bent_;                       // by segment: whether its vertices may lie beside it
     std::unordered_map<uint64, int32> times_tied_; // by pair of segments
 
+    const int threads_;
+    std::atomic<bool> meeting_{false}; // whether a thread has found one
     Strip strip_{plane_};
 };
 

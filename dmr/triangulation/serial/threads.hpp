@@ -1,12 +1,17 @@
-// Threads that share the work of a call.
+// Threads that share the work of a call, and their tables.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdlib>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "dmr/common/system/calls.hpp"
 #include "portable/interrupts.hpp"
 
 namespace triangulation {
@@ -96,5 +101,40 @@ template <class Entries> void add_up(int threads, Entries &entries) {
             entries[i] = sum += entries[i];
     });
 }
+
+// ---- Tables ---------------------------------------------------------------------------------------------------------
+//
+// Large arrays. Their entries have no value until they are written, so that the threads that write them share the page
+// faults; and they ask for large pages, of which there are fewer.
+
+constexpr std::size_t LARGE_PAGE = 1 << 21; // bytes: of x86-64, and of aarch64 with pages of 4 KiB
+
+template <class T> struct WithoutValues {
+    using value_type = T;
+    WithoutValues() = default;
+    template <class U> WithoutValues(const WithoutValues<U> &) {}
+    template <class U> bool operator==(const WithoutValues<U> &) const { return true; }
+    template <class U> bool operator!=(const WithoutValues<U> &) const { return false; }
+
+    T *allocate(std::size_t count) {
+        const bool large = count * sizeof(T) >= LARGE_PAGE;
+        const std::size_t align = large ? LARGE_PAGE : alignof(std::max_align_t);
+        const std::size_t bytes = (count * sizeof(T) + align - 1) / align * align;
+        void *const place = std::aligned_alloc(align, bytes);
+        if (place == nullptr)
+            throw std::bad_alloc();
+        if (large)
+            host::prefer_large_pages(place, bytes);
+        return static_cast<T *>(place);
+    }
+    void deallocate(T *place, std::size_t) { std::free(place); }
+
+    template <class U> void construct(U *place) { ::new (static_cast<void *>(place)) U; }
+    template <class U, class... Arguments> void construct(U *place, Arguments &&...arguments) {
+        ::new (static_cast<void *>(place)) U(std::forward<Arguments>(arguments)...);
+    }
+};
+
+template <class T> using Table = std::vector<T, WithoutValues<T>>;
 
 } // namespace triangulation

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dmr
+from dmr.memory import open_device
 from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Mesh
 from dmr.refinement import pipeline
+from dmr.refinement.setup.admission import admit
+from dmr.refinement.state import device_mesh
 from dmr.refinement.state.records import POINT, TRIANGLE
 from dmr.triangulation import meshing
 from dmr.triangulation.deferred import DeferredMesh
-from dmr.triangulation.rounds import plane_by_rounds
+from dmr.triangulation.rounds import plane_by_rounds, triangles
 
 RANDOM = np.random.default_rng(5)
 POINTS = RANDOM.random((400, 2))
@@ -82,8 +86,7 @@ def test_points_go_to_the_device_once_and_the_mesh_comes_back_once(device, stays
     inserted = len(mesh.vertices) - len(points)
     assert moved[TRIANGLE] == 0
     assert moved[POINT] == inserted + (0 if device.threads else len(points))
-    corners_and_origins = 3 * len(mesh.triangles) + inserted
-    assert corners_and_origins <= moved[np.dtype(np.int32)] < corners_and_origins + 2000
+    assert 3 * len(mesh.triangles) <= moved[np.dtype(np.int32)] < 3 * len(mesh.triangles) + 2000
 
 
 def test_the_input_of_a_refinement_is_computed_when_it_is_read(device_options, stays):
@@ -111,3 +114,32 @@ def test_points_that_change_later_do_not_change_the_input(stays):
     points[:] = 0
     assert_same(result.input_mesh, dmr.triangulate(POINTS))
     assert len(result.parents) == len(result.mesh.triangles)
+
+
+def test_tables_are_downloaded_to_memory_that_the_host_has_prepared(monkeypatch):
+    """As on a GPU, whose host prepares it while the GPU works; main memory seems to be a GPU's for a moment."""
+    touched = []
+
+    source = dmr.triangulate(POINTS, method="serial")
+    monkeypatch.setattr(device_mesh, "LARGE_MESH", 1)
+    state = admit(source, open_device("cpu", 2))[0]
+    expected = state.to_mesh(source)
+    monkeypatch.setattr(device_mesh, "touch", lambda table, threads: touched.append(table))
+    state.device.threads = 0
+    state.prepare_download(100)
+    state.device.threads = 2
+    found = state.to_mesh(source)
+    assert_same(found, expected)
+    for table, made in zip(touched, (found.vertices, found.triangles), strict=True):
+        assert np.shares_memory(table, made)
+
+
+def test_triangles_are_downloaded_to_prepared_memory():
+    device = open_device("cpu", 2)
+    plane = plane_by_rounds(GRAPHS["points"], device, convex_hull=True)
+    downloads = triangles.Downloads.of(2 * len(POINTS))
+    downloads.touch()
+    tables = replace(plane.tables, downloads=downloads)
+    assert np.array_equal(tables.corners, plane.triangles) and np.array_equal(tables.neighbours, plane.neighbours)
+    assert np.shares_memory(tables.corners, downloads.corners)
+    assert np.shares_memory(tables.neighbours, downloads.neighbours)

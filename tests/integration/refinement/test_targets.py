@@ -247,3 +247,31 @@ def test_grading_holds_beside_short_segments_too():
 def test_a_grading_that_cannot_be_used_is_named(options, text):
     with pytest.raises(OptionError, match=text):
         dmr.refine(domains.rectangle(1, 1), **options)
+
+
+@pytest.mark.parametrize("least", [1e-6, 1e-12, 1e-18])
+@pytest.mark.parametrize("corner", [0.0, 1e6])
+def test_tiny_sizes_in_a_corner(least, corner):
+    """Also below the spacing of float64, where pieces are no shorter than coordinates can resolve."""
+    square = domains.polygon(SQUARE.vertices + corner)
+    fine = dmr.refine(square, size=lambda points: least + 0.3 * np.hypot(*(points - corner).T), device="cpu")
+    assert dmr.validate(fine.mesh, input=square, min_angle=30, unrefined=fine.unrefined_triangles).ok
+    assert set(fine.unrefined) <= {"precision"} or not any(fine.unrefined.values())
+    assert 300 < len(fine.mesh.triangles) < 3000
+
+
+@pytest.mark.parametrize("size", [1e-9, 5e-324])
+def test_a_size_that_needs_too_many_triangles_is_refused_unless_points_are_limited(size):
+    with pytest.raises(OptionError, match="needs more than 536,870,911 triangles"):
+        dmr.refine(SQUARE, size=size, device="cpu")
+    few = dmr.refine(SQUARE, size=size, max_steiner=100, device="cpu")
+    assert not few.complete and dmr.validate(few.mesh, input=SQUARE).ok
+
+
+def test_a_jump_of_sizes_along_a_segment_is_integrated_exactly():
+    """20 pieces of 0.02 and 2 of 0.3 on a side of length 1 whose sizes jump at 0.4."""
+    square = domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
+    mesh = dmr.refine(square, size=lambda points: np.where(points[:, 0] < 0.4, 0.02, 0.3), device="cpu").mesh
+    bottom = np.sort(mesh.vertices[mesh.vertices[:, 1] == 0, 0])
+    assert np.count_nonzero(bottom < 0.39) == pytest.approx(20, abs=1)
+    assert np.count_nonzero(bottom > 0.45) <= 6

@@ -1,4 +1,4 @@
-"""Several threads insert points into sections of the curve: the bits of one thread."""
+"""Several threads insert points and segments into parts of the plane: the bits of one thread."""
 
 from __future__ import annotations
 
@@ -50,14 +50,39 @@ def test_threads_do_not_change_a_triangulation(name, threads):
     assert_same(found, expected.__class__(**vars(expected) | {"hull": found.hull}))
 
 
-def test_segments_that_cross_among_many_points():
+def outlines():
+    """Segments that meet nowhere, all of which are no edges before they are inserted; and some that meet."""
     random = np.random.default_rng(8)
-    pslg = Pslg(random.random((POINTS, 2)), random.integers(0, POINTS, (12, 2)), holes=[[0.5, 0.5]])
-    expected = triangulate_plane(pslg)
-    found = triangulate_plane(pslg, threads=3)
-    tables = ("triangles", "neighbours", "labels", "edges", "new_vertices", "left", "right", "left_side", "hole_labels")
-    for name in tables:
-        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    cells = random.permutation(100 * 100)
+    corner = np.stack([cells % 100, cells // 100], axis=1)[:, None]
+    ends = (corner + 0.1 + 0.8 * random.random((10_000, 2, 2))).reshape(-1, 2)  # one segment per cell
+    apart = np.arange(20_000).reshape(-1, 2)
+    among = np.concatenate([ends, 100 * random.random((POINTS, 2))])
+    long = np.concatenate([apart, [[20_000, 20_001]]])  # across other segments
+    number = np.arange(10_000)
+    turn = number * (2 * np.pi / 10_000)
+    ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) * (1 + 0.5 * random.random((10_000, 1)))
+    around = np.stack([number, (number + 1) % 10_000], axis=1)
+    twice = np.concatenate([apart, apart[-5:, ::-1]])
+    return {
+        "apart": Pslg(among, apart),
+        "a rough ring": Pslg(ring, around, holes=[[0.1, 0.1]]),
+        "one crosses others": Pslg(among, long),
+        "some twice": Pslg(among, twice),
+        "many cross": Pslg(among[20_000:], random.integers(0, POINTS, (12, 2)), holes=[[50.1, 50.2]]),
+    }
+
+
+OUTLINES = outlines()
+
+
+@pytest.mark.parametrize("name", OUTLINES)
+def test_threads_do_not_change_segments(name):
+    expected = triangulate_plane(OUTLINES[name])
+    for threads in (2, 5):
+        found = triangulate_plane(OUTLINES[name], threads=threads)
+        assert np.array_equal(np.sort(found.hull), np.sort(expected.hull))
+        assert_same(found, expected.__class__(**vars(expected) | {"hull": found.hull}))
 
 
 def test_meshes_are_the_same_for_every_number_of_threads():
