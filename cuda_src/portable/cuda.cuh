@@ -21,6 +21,9 @@
 #define HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(name, ...)                                                              \
     extern "C" __global__ void __launch_bounds__(TEAM_SIZE, HIGH_OCCUPANCY_COOPERATIVE_TEAMS)                          \
         name(const Launch launch, __VA_ARGS__)
+#define MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(name, ...)                                                            \
+    extern "C" __global__ void __launch_bounds__(TEAM_SIZE, MEDIUM_OCCUPANCY_COOPERATIVE_TEAMS)                        \
+        name(const Launch launch, __VA_ARGS__)
 #define CHILD_KERNEL KERNEL
 #define TEAM_SHARED(type, name, count) __shared__ type name[count]
 

@@ -351,7 +351,8 @@ struct Grid {
             this_turn = racing_load(turn);
             __threadfence(); // releases this team's writes before it arrives
             *flag = atomicAdd(arrived, 1) == int(gridDim.x) - 1;
-            __threadfence(); // acquires the other teams' writes
+            if (*flag)
+                __threadfence(); // acquires the other teams' writes; fences of one multiprocessor wait for each other
         }
         Team::barrier();
         if (*flag) {

@@ -36,7 +36,8 @@
 // `for (const Tile tile : team.tiles(piece))`, and `tile.share(count)` inside. On the CPU a tile is one member.
 //
 // A HIGH_OCCUPANCY_KERNEL or HIGH_OCCUPANCY_TEAM_KERNEL mostly waits for memory, so its threads get fewer registers,
-// and more of them run at once.
+// and more of them run at once. A MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL also waits for barriers of all teams, which
+// take longer if there are more of them.
 //
 // A COOPERATIVE_KERNEL is launched cooperatively: all of its threads run at once, so that Grid::barrier (include
 // grid.cuh) can hold them until the last one arrives. On the CPU each thread then has one part of the range, and waits

@@ -20,9 +20,10 @@ constexpr int TEAM_SIZE = 256;  // members per team; a TEAM_KERNEL is launched w
 constexpr int BLOCK_SIZE = 128; // threads per block of any other kernel on a GPU
 
 // Blocks that a multiprocessor of a GPU can hold at the same time: nvcc limits the registers of these kernels so.
-constexpr int HIGH_OCCUPANCY_BLOCKS = 6;            // of a HIGH_OCCUPANCY_KERNEL
-constexpr int HIGH_OCCUPANCY_TEAMS = 8;             // of a HIGH_OCCUPANCY_TEAM_KERNEL
-constexpr int HIGH_OCCUPANCY_COOPERATIVE_TEAMS = 4; // of a HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
+constexpr int HIGH_OCCUPANCY_BLOCKS = 6;              // of a HIGH_OCCUPANCY_KERNEL
+constexpr int HIGH_OCCUPANCY_TEAMS = 8;               // of a HIGH_OCCUPANCY_TEAM_KERNEL
+constexpr int HIGH_OCCUPANCY_COOPERATIVE_TEAMS = 4;   // of a HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
+constexpr int MEDIUM_OCCUPANCY_COOPERATIVE_TEAMS = 3; // of a MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 
 constexpr int STRIPES = 4096; // entries of a striped counter
 

@@ -27,12 +27,13 @@ class _ReadOnly:
 
     def __init__(self, array: NDArray[Any]) -> None:
         self._array = array  # keeps the memory alive
+        interface = array.__array_interface__
         self.__array_interface__ = {
             "version": 3,
-            "shape": array.shape,
-            "strides": array.strides,
-            "typestr": array.dtype.str,
-            "data": (array.__array_interface__["data"][0], True),
+            "shape": interface["shape"],
+            "strides": interface["strides"],
+            "typestr": interface["typestr"],
+            "data": (interface["data"][0], True),
         }
 
 

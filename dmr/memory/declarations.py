@@ -32,7 +32,9 @@ from dmr.common.errors import InternalError
 
 _COMMENT = re.compile(r"//[^\n]*")
 # These begin with the end of the line before, and not with ^: then re looks at line ends only, and is 3 times as fast.
-_KERNEL = re.compile(r"\n((?:HIGH_OCCUPANCY_)?(?:COOPERATIVE_)?(?:TEAM_)?)KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.DOTALL)
+_KERNEL = re.compile(
+    r"\n((?:(?:HIGH|MEDIUM)_OCCUPANCY_)?(?:COOPERATIVE_)?(?:TEAM_)?)KERNEL\(\s*(\w+)\s*,(.*?)\)\s*\{", re.DOTALL
+)
 _KERNEL_STRUCT = re.compile(r"\nKERNEL_STRUCT\(\s*(\w+)\s*\)\s*\{(.*?)\n\};", re.DOTALL)
 _RECORD = re.compile(r"\nstruct (?:alignas\(\d+\) )?(\w+) \{(.*?)(?:\n| )\};", re.DOTALL)
 _ENUMERATION = re.compile(r"\nenum (\w+)(?: : \w+)? \{(.*?)\};", re.DOTALL)

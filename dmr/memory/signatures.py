@@ -130,8 +130,8 @@ def pack(type_: str, **fields: ArrayArgument | float | None) -> Packed:
     declared = declarations().structs.get(type_)
     if declared is None:
         raise InternalError(f"there is no kernel struct {type_}")
-    if len(fields) != len(declared) or any(field.name not in fields for field in declared):
-        raise InternalError(f"the fields of {type_} are {', '.join(field.name for field in declared)}")
+    if fields.keys() != {field.name for field in declared}:
+        raise InternalError(f"the fields of {type_} are {', '.join([field.name for field in declared])}")
     return Packed(type_, tuple([_value(type_, field, fields[field.name]) for field in declared]))
 
 

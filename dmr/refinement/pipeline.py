@@ -26,7 +26,7 @@ from dmr.sizing.functions import Size, size_source
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import triangle_count
-from dmr.triangulation.meshing import triangulate_there
+from dmr.triangulation.meshing import triangulate_for_refinement
 
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
@@ -174,10 +174,10 @@ def refine(
     sized = size is not None or bool(given)
     opened = choose_device(mesh, options, device, threads, sized=sized)
     notes: list[str] = []
-    there = None
+    on_device = None
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
-        mesh, notes, there = triangulate_there(
+        mesh, notes, on_device = triangulate_for_refinement(
             mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened, stays=not sized
         )
         opened = choose_device(mesh, options, device, threads, sized=sized)  # crossings may have added many triangles
@@ -200,7 +200,7 @@ def refine(
         profile=profile,
     )  # fmt: skip
     with opened.lock, opened.current:
-        result = run(mesh, opened, settings, there)
+        result = run(mesh, opened, settings, on_device)
         # Sizes leave nothing to chance, and the user's functions are called for one recipe only.
         by_others = not functions and size is None
         if (

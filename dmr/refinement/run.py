@@ -91,11 +91,11 @@ class RunSettings:
     profile: bool = False
 
 
-def run(mesh: Mesh, device: Device, settings: RunSettings, there: OnDevice | None = None) -> Refinement:
+def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice | None = None) -> Refinement:
     """Refines a mesh on a device.
 
     Args:
-        mesh: the input, and `there` its triangulation, if that is still on the device; device: where the run is.
+        mesh: the input, and `on_device` its triangulation, if that is still on the device; device: where the run is.
         settings: the other arguments of `dmr.refine`.
 
     Raises:
@@ -107,7 +107,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, there: OnDevice | Non
     epochs = Epochs()
     if settings.size is None:
         with clock.phase("admit"):
-            state, notes = admit(mesh, device, options.keep_segments, there=there)
+            state, notes = admit(mesh, device, options.keep_segments, on_device=on_device)
     else:
         mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs)
     for sentence in (*notes, *_warnings(options)):
@@ -115,7 +115,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, there: OnDevice | Non
     work = work_of(mesh, state, settings, statistics, clock, epochs)
     if settings.size is None:  # with sizes, the smoothing has made it Delaunay
         with clock.phase("flip"):
-            if there is None and not is_triangulation(mesh):
+            if on_device is None and not is_triangulation(mesh):
                 flip_to_delaunay(work, strict=options.strict)
     statistics.start()
     records_moved = device.moved[TRIANGLE]

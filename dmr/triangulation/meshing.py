@@ -67,13 +67,13 @@ def triangulate_noting(
     Returns:
         The mesh, and the warnings, one sentence each.
     """
-    mesh, notes, _ = triangulate_there(
+    mesh, notes, _ = triangulate_for_refinement(
         pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, method=method, device=device, stays=False
     )
     return mesh, notes
 
 
-def triangulate_there(
+def triangulate_for_refinement(
     pslg: Pslg,
     *,
     on_conflict: str,

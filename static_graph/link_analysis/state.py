@@ -38,6 +38,8 @@ class State:
 
     Attributes:
         graph: the graph; device: its device; weighted: whether its weights count.
+        even: whether all nodes have the same ratios of the dangling and the teleported mass, and keep no score
+            (`Iteration::is_even`).
         order: (nodes,) int32, the number of each node in vectors and results, if nodes are renumbered; None otherwise.
         narrow: whether shares are stored as float32; buffers: the double buffer of shares, by its fields in kernels.
         scores: (nodes,) uint64, in units of 2^-62.
@@ -72,6 +74,7 @@ class State:
         self._kept = (personalization, dangling, ratios)  # `packed` has their addresses only
         alpha = ratio(options.alpha)
         report = options.rule == "report"
+        self.even = not report and personalization is None and dangling is None
         self._tolerance = _units(options.tolerance)
         self.buffers: dict[str, DeviceArray | None] = {
             "shares0": None if narrow else shares[0],

@@ -75,8 +75,9 @@ class DeviceDistances:
             kind=int(self.kind),
             limit=self.limit,
         )
-        self.sources: NDArray[np.int32] = np.array(list(dict.fromkeys(sources)), np.int32)
-        self.source = int(self.sources[0]) if self.sources.size == 1 else -1
+        distinct = list(dict.fromkeys(sources))
+        self.sources: NDArray[np.int32] = np.array(distinct, np.int32)
+        self.source = distinct[0] if len(distinct) == 1 else -1
         if reset:
             device.launch("reset_distances", self.array.size, graph.csr, self.packed, self.source)
             if self.source < 0:
@@ -95,7 +96,7 @@ class DeviceDistances:
         """Returns the distances of the graph's nodes in the user's form, on the device.
 
         Args:
-            into: receives them; by default a new array, or the one that holds them already.
+            into: receives them; by default the array that holds them already, or a new one of wider numbers.
 
         Returns:
             (nodes,) int32 (HOPS) or int64 (NARROW, WIDE), with -1 for unreached nodes; float64 with inf (REAL).
@@ -107,7 +108,12 @@ class DeviceDistances:
             into.copy_from(real)
             return into
         hops = self.kind == DistanceKind.HOPS
-        shown = self._graph.device.empty(self._nodes, np.int32 if hops else np.int64) if into is None else into
+        if into is not None:
+            shown = into
+        elif hops:
+            shown = self.array[: self._nodes]
+        else:
+            shown = self._graph.device.empty(self._nodes, np.int64)
         self._graph.device.launch(
             "export_distances",
             self._nodes,

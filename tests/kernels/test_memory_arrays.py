@@ -450,6 +450,7 @@ def test_a_forked_child_can_launch_again():
     assert exit_code(child, 20) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_forked_during_a_launch_can_launch():
     device, go_on = open_device("cpu", 3), [True]

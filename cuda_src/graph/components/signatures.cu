@@ -49,7 +49,7 @@ KERNEL_STRUCT(Signatures) {
     int32 *pivots; // (nodes): the pivot of each node's component; initially the node itself
     int32 *progress;
     int64 *begun;   // (1): when the launch began, in nanoseconds
-    int32 *meeting; // (2): initially zero, for Grid::barrier_with
+    int32 *meeting; // (2), initially zero: for Grid::barrier_with
 
     METHOD int32 *sources(int32 list) const { return list ? sources1 : sources0; }
     METHOD int32 *targets(int32 list) const { return list ? targets1 : targets0; }

@@ -22,19 +22,19 @@ template <class Reduction> struct BatchSpace {
 // The nodes of a batch as rows.
 template <class Body> struct BatchRows {
     BatchSpace<typename Body::Reduction> &batch;
-    Index first = 0, last = TEAM_SIZE - 1;
+    int32 first = 0, last = TEAM_SIZE - 1;
 
-    METHOD Index operator[](Index member) const { return batch.sums[member]; }
-    METHOD Index end(Index member) const { return batch.sums[member]; }
-    METHOD bool enter(const Body &, const Loop &, Index member, Index &u, typename Body::State &state) const {
+    METHOD Index operator[](int32 member) const { return batch.sums[member]; }
+    METHOD Index end(int32 member) const { return batch.sums[member]; }
+    METHOD bool enter(const Body &, const Loop &, int32 member, Index &u, typename Body::State &state) const {
         u = batch.nodes[member];
         state = typename Body::State(batch.states[member]);
         return true; // a node whose edges are skipped has no positions
     }
-    METHOD Index edge(const Loop &, Index member, Index, Index k) const {
+    METHOD Index edge(const Loop &, int32 member, Index, Index k) const {
         return batch.begins[member] + k - (member ? batch.sums[member - 1] : 0);
     }
-    METHOD uint64 *value(Index member) const { return &batch.values[member]; }
+    METHOD uint64 *value(int32 member) const { return &batch.values[member]; }
 };
 
 template <class Space> INLINE void sum_degrees(Space &batch, bool by_shuffles) {

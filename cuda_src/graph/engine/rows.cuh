@@ -65,9 +65,9 @@ INLINE void leaves([[maybe_unused]] const Body &body, [[maybe_unused]] Index u,
 }
 
 // The first position in [low, high) of an ascending list whose value is above k, or `high`.
-template <class Values> INLINE Index first_above(const Values &values, Index low, Index high, Index k) {
+template <class Place, class Values> INLINE Place first_above(const Values &values, Place low, Place high, Index k) {
     while (low < high) {
-        const Index middle = low + (high - low) / 2;
+        const Place middle = low + (high - low) / 2;
         if (values[middle] > k)
             high = middle;
         else
@@ -78,7 +78,7 @@ template <class Values> INLINE Index first_above(const Values &values, Index low
 
 // Visits the edges at some positions; returns the number that this member examined. `rows` has
 //
-//     first, last                          the rows that contain the positions
+//     first, last                          the rows that contain the positions; of 32 bits, which a GPU adds faster
 //     end(row)                             the position after its last edge
 //     enter(body, loop, row, u, state)     its node; false if its edges are skipped
 //     edge(loop, row, u, k)                the edge at position k
@@ -90,7 +90,8 @@ INLINE Index follow_rows(const Body &body, const Loop &loop, const Rows &rows, P
     const bool runs = Team::shares_are_runs(how.coalesced);        // this member's positions are consecutive
     const bool together = REDUCES && !runs && how.team_primitives; // then all lanes stay until the last one ends
     const Index count = positions.end - positions.begin;
-    Index examined = 0, row = -1, u = 0;
+    Index examined = 0, u = 0;
+    int32 row = -1;
     bool entered = false;
     typename Body::State state = {};
     typename Reduction::Value value = {};
@@ -98,7 +99,7 @@ INLINE Index follow_rows(const Body &body, const Loop &loop, const Rows &rows, P
         const Index k = positions.begin + i;
         const bool here = i < count;
         if (here) {
-            Index next = row;
+            int32 next = row;
             if (runs && row >= 0)
                 while (rows.end(next) <= k)
                     ++next;
@@ -120,7 +121,7 @@ INLINE Index follow_rows(const Body &body, const Loop &loop, const Rows &rows, P
         if constexpr (REDUCES) {
             if (runs)
                 value = Reduction::combine(value, one);
-            else if (together ? combine_runs(here ? int32(row) : -1, one, Reduction::combine) && here && entered
+            else if (together ? combine_runs(here ? row : -1, one, Reduction::combine) && here && entered
                               : here && entered)
                 Reduction::into(rows.value(row), one);
         }

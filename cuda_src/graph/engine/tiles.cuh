@@ -24,27 +24,27 @@ struct TileSpace {
 // The rows of a tile, with the sums in shared memory.
 struct SharedSums {
     const int64 *sums;
-    Index first;
+    int32 first;
 
-    METHOD Index operator[](Index row) const { return sums[row - first]; }
+    METHOD Index operator[](int32 row) const { return sums[row - first]; }
 };
 
 template <class Body, class Sums> struct TileRows {
     Sums sums;
     Nodes nodes;
     uint64 *values; // (FRONTIER): of the edges of each node, combined
-    Index first, last;
+    int32 first, last;
 
-    METHOD Index operator[](Index row) const { return sums[row + 1]; }
-    METHOD Index end(Index row) const { return sums[row + 1]; }
-    METHOD bool enter(const Body &body, const Loop &loop, Index row, Index &u, typename Body::State &state) const {
+    METHOD Index operator[](int32 row) const { return sums[row + 1]; }
+    METHOD Index end(int32 row) const { return sums[row + 1]; }
+    METHOD bool enter(const Body &body, const Loop &loop, int32 row, Index &u, typename Body::State &state) const {
         u = nodes[row];
         return enters(body, u, state, loop);
     }
-    METHOD Index edge(const Loop &loop, Index row, Index u, Index k) const {
+    METHOD Index edge(const Loop &loop, int32 row, Index u, Index k) const {
         return loop.graph.begin(u) + k - sums[row];
     }
-    METHOD uint64 *value(Index row) const { return values + row; }
+    METHOD uint64 *value(int32 row) const { return values + row; }
 };
 
 // Expands one tile of the frontier's edges by its team.
@@ -56,14 +56,14 @@ INLINE Index expand_tile(Index tile, const Body &body, const Loop &loop, const D
     const Nodes nodes = loop.frontier.nodes();
     loop.open();
     if (Team::leads()) {
-        space.ends[0] = first_above(sums, 1, count, edges.begin) - 1;
-        space.ends[1] = first_above(sums, 1, count, edges.end - 1) - 1;
+        space.ends[0] = first_above(sums, Index(1), count, edges.begin) - 1;
+        space.ends[1] = first_above(sums, Index(1), count, edges.end - 1) - 1;
     }
     Team::barrier();
-    const Index first = space.ends[0], last = space.ends[1];
+    const int32 first = int32(space.ends[0]), last = int32(space.ends[1]);
     Index examined;
     if (last - first < TILE_ROWS) {
-        for (const Index row : Team::share({first, last + 2}))
+        for (const Index row : Team::share({first, Index(last) + 2}))
             space.sums[row - first] = sums[row];
         Team::barrier();
         const TileRows<Body, SharedSums> rows{{space.sums, first}, nodes, values, first, last};

@@ -109,6 +109,17 @@ INLINE RankProgress load_progress(const PageRank &rank) {
     return {iterations, stop | paused, mass};
 }
 
+// The current iteration, with shares of 64 bits.
+INLINE Iteration<uint64> fixed_iteration(const PageRank &rank, const RankProgress &progress) {
+    const bool odd = progress.iterations % 2 != 0;
+    return {rank,
+            odd ? rank.shares1 : rank.shares0,
+            odd ? rank.shares0 : rank.shares1,
+            progress.dangling_mass,
+            part_of(progress.dangling_mass, rank.even),
+            part_of(rank.teleported, rank.even)};
+}
+
 // Calls visit(iteration) for the current iteration.
 template <class Visit> INLINE void with_iteration(const PageRank &rank, const RankProgress &progress, Visit visit) {
     const bool odd = progress.iterations % 2 != 0;

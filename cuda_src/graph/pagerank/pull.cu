@@ -16,22 +16,34 @@ TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTiles
 
 TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTiles tiles) {
     for (const Team team : launch.teams())
-        end_pull(team, rank, tiles);
+        end_pull(team, rank, load_progress(rank), tiles);
 }
 
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
-HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios, RowTiles tiles) {
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios,
+                                         RowTiles tiles) {
     TEAM_SHARED(PullSpace, space, 1);
-    const Grid grid = launch.grid();
-    for (RankProgress progress = load_progress(rank); !progress.ended; progress = load_progress(rank)) {
-        RankSums sums;
+    repeat_pull(launch.grid(), rank, tiles, *space, [&](const RankProgress &progress, RankSums &sums) {
         with_iteration(rank, progress, [&](const auto &iteration) {
-            for (const Team team : grid.tasks(tiles.tasks()))
+            for (const Team team : launch.grid().tasks(tiles.tasks()))
                 pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
         });
-        add_team_sums(grid.team(), tiles, sums);
-        grid.barrier_with(tiles.meeting, &space->flag, [&] { end_pull(grid.team(), rank, tiles); });
-    }
+    });
+}
+
+// The same for the commonest case: no weights, shares of 64 bits, and all nodes alike (Iteration::is_even). A separate
+// kernel spills fewer registers.
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_iterations, PageRank rank, Csr back, RowTiles tiles) {
+    TEAM_SHARED(PullSpace, space, 1);
+    repeat_pull(launch.grid(), rank, tiles, *space, [&](const RankProgress &progress, RankSums &sums) {
+        const auto iteration = fixed_iteration(rank, progress);
+        for (const Team team : launch.grid().tasks(tiles.tasks()))
+            if (team.number < tiles.chunks)
+                pull_chunk<false>(team, iteration, back, nullptr, tiles, team.number, *space);
+            else
+                pull_tile<false, true>(team, iteration, back, nullptr, tiles.tiles[team.number - tiles.chunks], *space,
+                                       sums);
+    });
 }
 
 // Begins a launch of pull_iterations.

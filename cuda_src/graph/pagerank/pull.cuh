@@ -160,21 +160,22 @@ INLINE void pull_chunk(const Team &team, const Iteration<T> &iteration, const Cs
     team.barrier();
 }
 
-// One task of an iteration: a tile, or a chunk of a long row.
+// One task of an iteration: a chunk of a long row, or a tile.
 template <class T>
 INLINE void pull_task(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
                       const RowTiles &tiles, Index task, PullSpace &space, RankSums &sums) {
-    if (task >= tiles.tile_count) {
+    const Index tile = task - tiles.chunks;
+    if (tile < 0) {
         if (ratios != nullptr)
-            pull_chunk<true>(team, iteration, back, ratios, tiles, task - tiles.tile_count, space);
+            pull_chunk<true>(team, iteration, back, ratios, tiles, task, space);
         else
-            pull_chunk<false>(team, iteration, back, ratios, tiles, task - tiles.tile_count, space);
+            pull_chunk<false>(team, iteration, back, ratios, tiles, task, space);
     } else if (ratios != nullptr) {
-        pull_tile<true, false>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
+        pull_tile<true, false>(team, iteration, back, ratios, tiles.tiles[tile], space, sums);
     } else if (ONE_MEMBER && iteration.is_even()) { // a CPU has fewer registers
-        pull_tile<false, true>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
+        pull_tile<false, true>(team, iteration, back, ratios, tiles.tiles[tile], space, sums);
     } else {
-        pull_tile<false, false>(team, iteration, back, ratios, tiles.tiles[task], space, sums);
+        pull_tile<false, false>(team, iteration, back, ratios, tiles.tiles[tile], space, sums);
     }
 }
 
@@ -188,23 +189,35 @@ INLINE void add_team_sums(const Team &team, const RowTiles &tiles, const RankSum
     }
 }
 
-// Ends an iteration, by one team, when all tasks are done: the long rows are summed, and the sums of teams.
-INLINE void end_pull(const Team &team, const PageRank &rank, const RowTiles &tiles) {
+// Ends an iteration, by one team, when all tasks are done: leaves the long rows, and adds the sums of the teams.
+INLINE void end_pull(const Team &team, const PageRank &rank, const RankProgress &progress, const RowTiles &tiles) {
     const RankEnd end = load_end(rank);
     RankSums sums;
+    with_iteration(rank, progress, [&](const auto &iteration) {
+        for (const Index row : team.share(Piece{0, tiles.long_count})) {
+            const uint64 incoming = racing_load(tiles.long_sums + row); // a GPU waits for this and the next at once
+            iteration.leave(tiles.long_rows[row], incoming, sums);
+            tiles.long_sums[row] = 0;
+        }
+    });
     for (const Index place : team.share(Piece{0, RANK_SUMS})) { // one for each member of a GPU's team
         uint64 *const added = tiles.team_sums + 2 * place;
         sums.change += racing_load(added);
         sums.dangling += racing_load(added + 1);
         added[0] = added[1] = 0;
     }
-    with_iteration(rank, [&](const auto &iteration) {
-        for (const Index row : team.share(Piece{0, tiles.long_count})) {
-            iteration.leave(tiles.long_rows[row], racing_load(tiles.long_sums + row), sums);
-            tiles.long_sums[row] = 0;
-        }
-    });
     const RankSums rest = sums_of_team(team, sums);
     if (team.leads())
         end_iteration(rank, end, rest);
+}
+
+// Repeats iterations by all teams of a cooperative launch: pull(progress, sums) does this team's tasks.
+template <class Pull>
+INLINE void repeat_pull(const Grid &grid, const PageRank &rank, const RowTiles &tiles, PullSpace &space, Pull pull) {
+    for (RankProgress progress = load_progress(rank); !progress.ended; progress = load_progress(rank)) {
+        RankSums sums;
+        pull(progress, sums);
+        add_team_sums(grid.team(), tiles, sums);
+        grid.barrier_with(tiles.meeting, &space.flag, [&] { end_pull(grid.team(), rank, progress, tiles); });
+    }
 }

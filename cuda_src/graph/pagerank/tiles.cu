@@ -14,12 +14,10 @@ INLINE Index row_at(const Csr &graph, Index position) {
     return begin;
 }
 
-KERNEL(cut_rows, Csr graph, int64 length, RowTile *tiles) {
+// The tile of the rows at the positions [begins[i], ends[i]).
+KERNEL(cut_rows, Csr graph, const int64 *begins, const int64 *ends, RowTile *tiles) {
     for (const Index i : launch) {
-        const Index first = row_at(graph, i * length);
-        Index last = row_at(graph, (i + 1) * length);
-        if (last > first && graph.degree(last - 1) > RANK_TILE)
-            --last;
+        const Index first = row_at(graph, begins[i]), last = row_at(graph, ends[i]);
         const Index begin = graph.begin(first);
         tiles[i] = {begin, int32(graph.begin(last) - begin), int32(first), int32(last), 0};
     }

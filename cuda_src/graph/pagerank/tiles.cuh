@@ -1,10 +1,10 @@
 // Tiles of a graph's rows: consecutive rows of nearly the same number of nodes and edges, as in CSR-Adaptive
 // (Greathouse and Daga 2014), with boundaries on the diagonals of Merrill and Garland's merge path (2016).
 //
-// The position of row v is v + begin(v). Tile i has the rows whose positions are in [i, i + 1) * length, where `length`
-// is at most RANK_TILE. A row with more than RANK_TILE edges is long. It is the last row of its tile, since the next
-// row's position is beyond the tile; its edges are cut into chunks of RANK_TILE edges, which are tasks like tiles. So
-// no task has more than 2 * RANK_TILE edges.
+// The position of row v is v + begin(v). A row with more than RANK_TILE edges is long: its edges are cut into chunks of
+// RANK_TILE edges, which are tasks like tiles, and come first. The positions between two long rows are cut into ranges
+// of at most RANK_TILE; a tile has the rows whose positions are in its range. So no task has more than 2 * RANK_TILE
+// edges.
 #pragma once
 
 #include "graph/csr.cuh"
@@ -12,7 +12,6 @@
 constexpr Index RANK_TILE = 2048;
 constexpr Index RANK_SUMS = TEAM_SIZE; // places for the sums of teams
 
-// A tile without its long row.
 struct RowTile {
     int64 begin; // the first edge of its rows
     int32 edges;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from ctypes import addressof, c_char
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ class HostDevice(Device):
             raise OutOfMemoryError(f"{amount(needed)} of memory could not be allocated") from None
         if self.calling.recording is not None:
             self.calling.recording.kept.append(raw)
-        begin = int(raw.ctypes.data)
+        begin = addressof(c_char.from_buffer(raw.data))  # raw.ctypes.data takes three times as long
         start = -begin % alignment
         return HostArray(self, raw[start : start + needed].view(element), begin + start)
 

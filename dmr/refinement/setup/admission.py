@@ -41,7 +41,7 @@ def admit(
     keep_segments: str = "none",
     *,
     trusted: bool = False,
-    there: OnDevice | None = None,
+    on_device: OnDevice | None = None,
 ) -> tuple[DeviceMesh, list[str]]:
     """Copies a mesh to a device, orders it along a space-filling curve, links its triangles and checks it.
 
@@ -50,7 +50,7 @@ def admit(
         device: the target device.
         keep_segments: which segments will never be split, as in `RefineOptions`.
         trusted: whether the mesh is a part of an admitted one, so that no triangles overlap.
-        there: the triangulation of the mesh, if it is still on this device; its memory is released.
+        on_device: the triangulation of the mesh, if it is still on this device; its memory is released.
 
     Returns:
         The mesh on the device, and what was repaired on the way, one sentence each.
@@ -63,7 +63,7 @@ def admit(
     if device.name == "cpu":  # a GPU's allocations are checked one by one
         require_memory(BYTES_PER_TRIANGLE * m, f"a refinement of {counted(m, 'triangle')}")
     notes: list[str] = []
-    found = None if there is None else there.take()
+    found = None if on_device is None else on_device.take()
     links = None if found else links_of(mesh)
     proven = found is not None or links is not None  # `dmr.triangulate` is exact: no triangles overlap
     if found is not None:
@@ -92,8 +92,8 @@ def admit(
     triangle_order = _order_triangles(device, corners, rank, m)
     device.launch("make_triangles", m, corners, rank, triangle_order, triangles)
     first, half_edges, known = None, None, None
-    if found is not None and there is not None:
-        known = there.sides, _link_known(found.neighbour_table, triangles, triangle_order)
+    if found is not None and on_device is not None:
+        known = on_device.sides, _link_known(found.neighbour_table, triangles, triangle_order)
     elif links is not None and device.threads:  # a GPU finds the links faster than they can be copied to it
         neighbours = device.as_input(links.neighbours.reshape(-1))
         known = links.sides, _link_known(neighbours, triangles, triangle_order)

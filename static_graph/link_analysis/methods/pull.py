@@ -13,7 +13,7 @@ from static_graph.graph.device_graph import DeviceGraph
 from static_graph.link_analysis.state import RankEntry, State
 
 TILE = constant("RANK_TILE")  # nodes and edges
-TEAMS_PER_PROCESSOR = constant("HIGH_OCCUPANCY_COOPERATIVE_TEAMS")  # resident per multiprocessor
+TEAMS_PER_PROCESSOR = constant("MEDIUM_OCCUPANCY_COOPERATIVE_TEAMS")  # resident per multiprocessor
 TEAM_SUMS = constant("RANK_SUMS")
 MOST_TEAMS = 4096  # most teams in one launch of all iterations, if they fit on the device
 SHORTEST_TILE = constant("TEAM_SIZE")  # on a GPU: a barrier among more teams takes longer than the edges
@@ -44,6 +44,7 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     # One computation at a time uses the sums of the long rows, so the tiles are not shared by threads.
     tiles = cut_rows(back)
     arguments = (state.packed, back.csr, state.edge_ratios(transposed=True), tiles.packed)
+    even = state.even and not state.weighted and not state.narrow
 
     def one_iteration() -> None:
         device.launch("pull_shares", tiles.tasks, *arguments)
@@ -56,7 +57,11 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     stopped = False
     while not stopped:  # a launch ends early, so that signals are handled
         device.launch("begin_slice", 1, state.packed)
-        device.launch("pull_iterations", min(tiles.tasks, MOST_TEAMS), *arguments)
+        teams = min(tiles.tasks, MOST_TEAMS)
+        if even:
+            device.launch("pull_even_iterations", teams, state.packed, back.csr, tiles.packed)
+        else:
+            device.launch("pull_iterations", teams, *arguments)
         stopped = bool(state.progress.download()[RankEntry.RANK_STOP])
     return perf_counter() - begun
 
@@ -85,24 +90,37 @@ def cut_rows(back: DeviceGraph) -> Tiles:
 
 def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
     device, nodes = back.device, back.nodes
-    length = _tile_length(device, nodes + back.edges)
-    row_tiles = device.empty(device.tiles(nodes + back.edges, length), record("RowTile"))
-    device.launch("cut_rows", row_tiles.size, back.csr, length, row_tiles)
     flags = device.empty(nodes, np.int32)
     device.launch("flag_long_rows", nodes, back.csr, flags)
     long_rows, count = flagged_indices(flags)
     begins, ends = device.empty(count, np.int64), device.empty(count, np.int64)
     device.launch("find_row_ends", count, back.csr, long_rows, begins, ends)
-    chunk_rows, chunk_begins = cut(begins.download(), ends.download(), TILE)
+    rows, edge_begins, edge_ends = long_rows.download(), begins.download(), ends.download()
+    chunk_rows, chunk_begins = cut(edge_begins, edge_ends, TILE)
+    # Positions between long rows.
+    firsts = np.append(0, rows + 1 + edge_ends)
+    lasts = np.append(rows + edge_begins, nodes + back.edges)
+    length = _tile_length(device, int((lasts - firsts).sum()), others=chunk_rows.size + firsts.size)
+    ranges, tile_begins = cut(firsts, lasts, length)
+    tile_ends = np.minimum(tile_begins + length, lasts[ranges])
+    row_tiles = device.empty(ranges.size, record("RowTile"))
+    device.launch("cut_rows", ranges.size, back.csr, device.array(tile_begins), device.array(tile_ends), row_tiles)
     return row_tiles, long_rows, device.array(chunk_rows), device.array(chunk_begins)
 
 
-def _tile_length(device: Device, positions: int) -> int:
-    """Returns the length of tiles: on a GPU, its teams have equally many of them."""
+def _tile_length(device: Device, positions: int, *, others: int) -> int:
+    """Returns the length of tiles: on a GPU, its teams have equally many tasks.
+
+    Args:
+        device: the device.
+        positions: those to cut.
+        others: the most other tasks: chunks, and the rest of each range of positions.
+    """
     teams = TEAMS_PER_PROCESSOR * device.multiprocessors
     if teams == 0:
         return TILE
-    return max(-(-positions // (teams * device.tiles(positions, teams * TILE))), SHORTEST_TILE)
+    tasks = teams * device.tiles(device.tiles(positions, TILE) + others, teams)
+    return max(device.tiles(positions, tasks - others), SHORTEST_TILE)
 
 
 def cut(begins: NDArray[np.int64], ends: NDArray[np.int64], most: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -67,9 +67,9 @@ def run(
     """
     assert not weighted
     device, nodes = graph.device, graph.nodes
-    followed = graph.derived("edges followed", lambda: np.zeros(1, np.int64))  # by searches without `back`
+    followed = graph.derived("edges followed", lambda: [0])  # by searches without `back`
     if transposed is None:
-        transposed = incoming_is_kept(graph) or bool(followed[0] >= TRANSPOSITION * graph.edges)
+        transposed = incoming_is_kept(graph) or followed[0] >= TRANSPOSITION * graph.edges
     back = transposed if isinstance(transposed, DeviceGraph) else incoming(graph) if transposed else None
     distances = DeviceDistances(graph, sources, weighted=False, limit=depth_limit, reset=False)
     tree = device.empty(nodes, np.int32) if parents else None
@@ -81,7 +81,7 @@ def run(
         arguments = (graph.csr, opposite, distances.packed, space.frontier, space.levels(tree))
         outcome = space.run(KERNELS, arguments, distances, most_teams=pulls, in_one_launch=one_launch)
     if back is None:
-        followed += outcome.relaxed
+        followed[0] += outcome.relaxed
     if tree is None:
         return outcome
     device.launch("end_parents", nodes, tree)

@@ -16,8 +16,8 @@ from static_graph.traversal.schemes.outcome import Outcome
 # twice their mean. A larger delta means fewer rounds, but more edges relaxed in vain. If a round has little work for a
 # GPU, the bound is raised by up to WIDEST_ON_GPU deltas at once.
 SHORT_EDGES_ON_CPU = 2
-SHORT_EDGES_ON_GPU = 4
-WIDEST_ON_GPU = 8
+SHORT_EDGES_ON_GPU = 3
+WIDEST_ON_GPU = 16
 
 MOST_DELTA = 2**62  # for integer distances
 

@@ -152,30 +152,31 @@ class Workspace:
             work = device.loop(one_round, self.progress[Entry.STOP : Entry.STOP + 1]).run
         begun = perf_counter()
         work()
-        totals = self.totals.download()
+        totals = self.totals.download().tolist()
         while totals[Total.PAUSED]:  # the device returned early, so that signals are handled
-            self.progress[Entry.PASS : Entry.PASS + 1].upload(totals[Total.PAUSED :].astype(np.int32))
+            self.progress[Entry.PASS : Entry.PASS + 1].upload(np.array(totals[Total.PAUSED :], np.int32))
             self.totals[Total.PAUSED :].fill(0)
             work()
-            totals = self.totals.download()
+            totals = self.totals.download().tolist()
         seconds = perf_counter() - begun
         return Outcome(
             distances,
-            rounds=int(totals[Total.ALL_ROUNDS]),
-            relaxed=int(totals[Total.FOLLOWED]),
-            launches=1 if in_one_launch else int(totals[Total.ALL_LAUNCHES]),
+            rounds=totals[Total.ALL_ROUNDS],
+            relaxed=totals[Total.FOLLOWED],
+            launches=1 if in_one_launch else totals[Total.ALL_LAUNCHES],
             seconds=seconds,
         )
 
     def _begin(self, kernel: str, distances: DeviceDistances, arguments: tuple[Argument, ...]) -> None:
         """Initialises distances and control state, with the sources as the first frontier."""
-        first, several = self.lists[0][: distances.sources.size], distances.source < 0
+        nodes, sources = self.lists[0], distances.sources
+        several = distances.source < 0
         if several:
-            first.upload(distances.sources)
-        teams = max(self.device.tiles(self.lists[0].size, BEGINNING), 1)
-        self.device.launch(kernel, teams, *arguments, first.size, distances.source)
+            nodes[: sources.size].upload(sources)
+        teams = max(self.device.tiles(nodes.size, BEGINNING), 1)
+        self.device.launch(kernel, teams, *arguments, sources.size, distances.source)
         if several:
-            distances.enter_sources(first)
+            distances.enter_sources(nodes[: sources.size])
 
     def _one_round(self, kernels: Kernels, arguments: tuple[Argument, ...], most_teams: Mapping[Entry, int]) -> None:
         """Launches the passes of one round; passes that the round does not have are empty launches."""

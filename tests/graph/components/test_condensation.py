@@ -30,6 +30,7 @@ def by_networkx(number):
     return sorted(least.values()), sorted([least[source], least[target]] for source, target in theirs.edges)
 
 
+@pytest.mark.slow
 def test_condensation_agrees_with_networkx(device_options):
     for number, (name, graph) in enumerate(graphs()):
         least, expected = by_networkx(number)

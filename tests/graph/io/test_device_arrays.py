@@ -240,3 +240,20 @@ def test_a_foreign_object_that_does_not_tell_its_device_is_refused():
 
     with pytest.raises(WrongTypeError, match="Broken does not tell its device: no device"):
         DeviceGraph.from_arrays(Broken(), TARGETS)
+
+
+@pytest.mark.parametrize("library", ["torch", "jax.numpy", "cupy"])
+def test_arrays_of_other_libraries_come_in_and_go_out(library, device):
+    """Tensors are shared in place, on a CPU or on a GPU, and so are the distances."""
+    other = pytest.importorskip(library)
+    if library == "torch" and not device.threads and not other.cuda.is_available():
+        pytest.skip("this torch has no CUDA")
+    if (library == "cupy" and device.threads) or (library == "jax.numpy" and not device.threads):
+        pytest.skip(f"{library} has no arrays there")
+    place = {"device": "cpu" if device.threads else "cuda"} if library == "torch" else {}
+    offsets, targets = (other.asarray(values.tolist(), **place) for values in (OFFSETS, TARGETS))
+    graph = DeviceGraph.from_arrays(offsets, targets, threads=device.threads or None)
+    found = bfs(graph, 0, keep_on_device=True)
+    there = other.from_dlpack(found.on_device["distances"])
+    assert type(there) is type(targets) and there.tolist() == [0, 1, 1]
+    assert DeviceGraph.from_arrays(offsets, targets).edges == len(targets)

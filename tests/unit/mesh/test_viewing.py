@@ -21,6 +21,8 @@ image = pytest.importorskip("PIL.Image")
 
 SQUARE = Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]], triangle_attributes=[[4], [9]])
 
+pytestmark = pytest.mark.slow  # whether VTK can draw takes seconds to find out
+
 
 @pytest.fixture(autouse=True)
 def no_display(monkeypatch, drawing):
@@ -37,7 +39,6 @@ def near(picture, colour, tolerance=12):
     return np.abs(picture - np.array(colour)).max(axis=2) <= tolerance
 
 
-@pytest.mark.slow
 def test_the_mesh_fills_the_picture(tmp_path):
     view(SQUARE, color=None, edges=False, screenshot=tmp_path / "a.png", window_size=(300, 200))
     picture = pixels(tmp_path / "a.png")
@@ -50,7 +51,6 @@ def test_the_mesh_fills_the_picture(tmp_path):
     assert abs((columns[-1] - columns[0]) - (rows[-1] - rows[0])) <= 2, "a square stays one"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("offset", "scale"), [(0, 1), (1e6, 1e-3), (1e15, 8), (0, 1e-9), (-5e8, 1e9), (0, 1e60)])
 def test_pictures_do_not_depend_on_position_and_scale(tmp_path, offset, scale):
     view(SQUARE, screenshot=tmp_path / "a.png", window_size=(200, 200))
@@ -59,7 +59,6 @@ def test_pictures_do_not_depend_on_position_and_scale(tmp_path, offset, scale):
     assert np.abs(pixels(tmp_path / "a.png") - pixels(tmp_path / "b.png")).mean() < 0.5
 
 
-@pytest.mark.slow
 def test_regions_have_their_own_colours(tmp_path):
     view(SQUARE, color="region", screenshot=tmp_path / "a.png", window_size=(300, 300))
     picture = pixels(tmp_path / "a.png")
@@ -94,7 +93,6 @@ def test_segments_are_thicker_than_edges(tmp_path):
     assert shown["none"] < shown["thin"] < shown["bold"]
 
 
-@pytest.mark.slow
 def test_two_meshes_stand_side_by_side_at_one_scale(tmp_path):
     half = Mesh(SQUARE.vertices[:3], SQUARE.triangles[:1])
     view(SQUARE, compare=half, titles=("left", "right"), screenshot=tmp_path / "a.png")
@@ -108,7 +106,6 @@ def pixels_of_45_degrees():
     return ColourScale.over([SQUARE], "min_angle").paint(SQUARE)[0]
 
 
-@pytest.mark.slow
 def test_a_fine_mesh_does_not_turn_black(tmp_path):
     side = 250
     x, y = np.meshgrid(np.arange(side + 1.0), np.arange(side + 1.0))
@@ -123,7 +120,6 @@ def test_a_fine_mesh_does_not_turn_black(tmp_path):
     assert near(picture[20:380, 20:380], pixels_of_45_degrees(), 8).mean() > 0.95
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [(64, 64), (100, 100), (119, 400), (400, 99)])
 def test_a_small_picture_shows_only_the_mesh(tmp_path, size):
     view(SQUARE, screenshot=tmp_path / "a.png", window_size=size, titles=("square.ele",))
@@ -134,7 +130,6 @@ def test_a_small_picture_shows_only_the_mesh(tmp_path, size):
     view(SQUARE, compare=SQUARE, screenshot=tmp_path / "a.png", window_size=size, titles=("left", "right"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 100), (150, 150), (200, 200), (240, 160)])
 @pytest.mark.parametrize("name", ["m.ele", "a-rather-long-name-of-a-mesh.ele"])
 def test_titles_and_colours_are_not_cut(tmp_path, size, name):
@@ -160,7 +155,6 @@ def test_a_picture_is_replaced_as_a_whole(tmp_path, monkeypatch):
     assert (tmp_path / "a.png").read_bytes() == before
 
 
-@pytest.mark.slow
 def test_outlines_are_drawn(tmp_path):
     outline = Pslg([[0, 0], [2, 0], [2, 1]], [[0, 1], [1, 2], [2, 0]])
     view(outline, screenshot=tmp_path / "a.jpg")
@@ -196,7 +190,6 @@ def test_missing_pyvista_is_named_with_its_extra(monkeypatch, tmp_path):
         view(SQUARE, screenshot=tmp_path / "a.png")
 
 
-@pytest.mark.slow
 def test_nothing_is_printed_on_stderr(tmp_path):
     program = f"""
 import numpy as np
