@@ -5,7 +5,7 @@
     carve                                remove the outside and holes, label regions     (carving)
 
 The names at the right are the files of this folder. The code in `serial/` inserts points and segments one by one;
-several threads share the points. On a GPU, rounds of kernels make the same triangulation (rounds).
+several threads share the plane. On a GPU, rounds of kernels make the same triangulation (rounds).
 """
 
 from __future__ import annotations

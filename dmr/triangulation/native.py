@@ -34,7 +34,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
     Args:
         pslg: vertices, segments, and points to be located.
         convex_hull: parts end at the convex hull, as if its edges were segments; nothing inside it is `OUTSIDE`.
-        threads: how many insert the points, and number the triangles; one inserts the segments.
+        threads: how many share the work; where segments meet, one inserts them.
 
     Raises:
         InvalidMeshError: coordinates out of range, more than `MOST_VERTICES` vertices, all of them on one line, or

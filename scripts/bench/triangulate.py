@@ -3,6 +3,7 @@
     python -m scripts.bench.triangulate                                   # a million points: a few minutes
     python -m scripts.bench.triangulate --points 100000 --repeats 7 --json results.jsonl
     python -m scripts.bench.triangulate --inputs points --device cuda     # points by rounds of kernels
+    python -m scripts.bench.triangulate --points 200000 --peers cdt qhull # other programs, too
 
 Inputs, generated from a seed: uniform random points in the unit square; the same with n / 10 segments among them, of
 random direction, that do not cross (one in each cell of a grid); a polygon of n / 5 vertices with a fractal outline.
@@ -13,6 +14,9 @@ random direction, that do not cross (one in each cell of a grid); a polygon of n
     Triangle    `triangle.triangulate` with `p` (which its wrapper turns into `Qzp`) and with `pNEP`, which writes no
                 arrays for nodes, elements and segments: the least that can be measured through Python. The wrapper
                 still copies the given arrays, which takes a few percent and is measured separately (`copy in`).
+
+    cdt         the CDT library (package pythoncdt) from numpy arrays to its arrays, with the convex hull
+    qhull       `scipy.spatial.Delaunay`, of points only
 
 The ratios are times of dmr over Triangle's: `native` over `pNEP`, `whole` over `p`. The programs run in turn; the table
 has medians of the repeats after a warm-up run. Triangle comes with the extra [triangle], for non-commercial use only.
@@ -30,6 +34,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     agreed = True
     for name in options.inputs:
         pslg = INPUTS[name](options.points, options.seed)
-        row = measure(name, pslg, options.repeats, device=options.device, threads=options.threads)
+        row = measure(name, pslg, options.repeats, device=options.device, threads=options.threads, peers=options.peers)
         agreed &= row.same
         print(line(row), flush=True)
+        for peer in PEERS.keys() & row.seconds.keys():
+            print(f"    {peer}: {row.median(peer):.3f} s, whole / {peer}: {row.median('whole') / row.median(peer):.2f}")
         if options.json is not None:
             record: dict[str, Any] = {
                 "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -124,11 +131,47 @@ def polygon(n: int, seed: int) -> dmr.Pslg:
 INPUTS: dict[str, Callable[[int, int], dmr.Pslg]] = {"points": points, "segments": crossed, "polygon": polygon}
 
 
+# ---- Peers ---------------------------------------------------------------------------------------------------------
+
+
+def by_cdt(pslg: dmr.Pslg) -> NDArray[Any]:
+    """Triangles of the CDT library."""
+    import pythoncdt
+
+    made: Any = pythoncdt.Triangulation(
+        pythoncdt.VertexInsertionOrder.AUTO, pythoncdt.IntersectingConstraintEdges.NOT_ALLOWED, 0.0
+    )
+    made.insert_vertices(np.ascontiguousarray(pslg.vertices).reshape(-1))
+    made.insert_edges(np.ascontiguousarray(pslg.segments, dtype=np.uint32).reshape(-1))
+    made.erase_super_triangle()
+    found: NDArray[Any] = made.triangles_array()
+    return found
+
+
+def by_qhull(pslg: dmr.Pslg) -> NDArray[Any]:
+    """Triangles of Qhull, which knows no segments."""
+    from scipy.spatial import Delaunay
+
+    found: NDArray[Any] = Delaunay(pslg.vertices).simplices
+    return found
+
+
+PEERS: dict[str, Callable[[dmr.Pslg], NDArray[Any]]] = {"cdt": by_cdt, "qhull": by_qhull}
+
+
 # ---- Measuring -----------------------------------------------------------------------------------------------------
 
 
-def measure(name: str, pslg: dmr.Pslg, repeats: int, *, device: str = "cpu", threads: int | None = 1) -> Row:
-    """Times both programs on one input in turn; the first round does not count."""
+def measure(
+    name: str,
+    pslg: dmr.Pslg,
+    repeats: int,
+    *,
+    device: str = "cpu",
+    threads: int | None = 1,
+    peers: Sequence[str] = (),
+) -> Row:
+    """Times the programs on one input in turn; the first round does not count."""
     import triangle
 
     given: dict[str, NDArray[Any]] = {"vertices": pslg.vertices.copy()}
@@ -142,6 +185,9 @@ def measure(name: str, pslg: dmr.Pslg, repeats: int, *, device: str = "cpu", thr
         "triangle": lambda: triangle.triangulate(given, p),
         "copy in": lambda: [np.ascontiguousarray(array).copy() for array in given.values()],
     }
+    for peer in peers:
+        if peer != "qhull" or not len(pslg.segments):
+            calls[peer] = partial(PEERS[peer], pslg)
     seconds: dict[str, list[float]] = {label: [] for label in calls}
     made: dict[str, Any] = {}
     for k in range(repeats + 1):
@@ -189,6 +235,7 @@ def parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=SEED, metavar="S", help=f"default: {SEED}")
     add("--device", default="cpu", help="of `whole` (default: cpu)")
     add("--threads", type=int, default=1, metavar="N", help="of `whole`, on the CPU (default: 1)")
+    add("--peers", nargs="+", choices=PEERS, default=[], metavar="NAME", help=f"others to time: {', '.join(PEERS)}")
     add("--repeats", type=int, default=5, metavar="N", help="timed runs of each (default: 5)")
     add("--json", type=Path, metavar="FILE", help="append a record of each input, one JSON object per line")
     return found

@@ -60,8 +60,8 @@ def united(pieces: Sequence[Piece]) -> Piece:
     arrays["segments"] = segments[once]
     arrays["segment_markers"] = _rows(_joined(meshes, "segment_markers"), once)
     for name in PER_VERTEX:
-        tables = [getattr(mesh, name) for mesh in meshes]
-        arrays[name] = None if any(table is None for table in tables) else union.rows(_as_wide(tables))
+        tables = _of_vertices(meshes, name)
+        arrays[name] = None if tables is None else union.rows(tables)
     arrays |= {name: _joined(meshes, name) for name in PER_TRIANGLE}
     return Piece(Mesh.sound(**arrays), union.numbers)
 
@@ -122,7 +122,9 @@ def _joined(meshes: Sequence[Mesh], name: str) -> Index | None:
     return np.concatenate(arrays)
 
 
-def _as_wide(tables: Sequence[Index]) -> list[Index]:
-    """Returns tables of equal width: an empty one has none of its own."""
-    like = next((table for table in tables if len(table)), tables[0])
-    return [table if len(table) else like[:0] for table in tables]
+def _of_vertices(meshes: Sequence[Mesh], name: str) -> list[Index] | None:
+    """Returns the tables of vertices, of equal width, unless one is missing; a mesh without vertices has none."""
+    full = [getattr(mesh, name) for mesh in meshes if len(mesh.vertices)]
+    if not full or any(table is None for table in full):
+        return None
+    return [getattr(mesh, name) if len(mesh.vertices) else full[0][:0] for mesh in meshes]

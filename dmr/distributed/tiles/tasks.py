@@ -241,11 +241,12 @@ def publish(
     """
     given = [(Stored(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
     patches = [Patch.load(part).numbered(first) for part, first in given]
-    named = Whole.load(inputs[0]).named
-    pieces = [patch.published(named) for patch in patches]
+    whole = Whole.load(inputs[0])
+    pieces = [patch.published(whole.named) for patch in patches]
     piece = united([*pieces, Piece.load(Stored(inputs[0], LOOSE))] if loose else pieces)
     piece.save(out)
-    out[BORDER] = np.unique(np.concatenate([Reach.load(part, first).border for part, first in given]))
+    pinched = np.intersect1d(whole.pinched, piece.numbers)
+    out[BORDER] = np.unique(np.concatenate([pinched, *(Reach.load(part, first).border for part, first in given)]))
     found = np.sum([np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:] for patch in patches], axis=0)
     return {
         "triangles": len(piece.mesh.triangles),

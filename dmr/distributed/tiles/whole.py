@@ -47,6 +47,12 @@ class Whole:
     holes: Float
     regions: Float
 
+    @property
+    def pinched(self) -> Int64:
+        """The vertices in which the boundary touches itself: other tiles may have them without a cut between."""
+        numbers, uses = np.unique(self.ends[self.boundary], return_counts=True)
+        return numbers[uses > 2]
+
     def rows(self, numbers: Int64) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Returns which of some vertices are at ends of input segments, and the rows of these."""
         if not len(self.vertices):

@@ -18,7 +18,8 @@ from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED
 
 SHORT = 8.0  # sizes: pieces of shorter segments are hardly longer than the size, as in Gmsh,
-TOLERANCE = 0.02  # which means by this many sizes, over all pieces of the segment
+TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # which means by this many sizes over the whole segment: where one size is
+# wanted, and where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
 SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
 STRAIGHT = 0.995  # cosine of the largest turn within a chain
@@ -73,17 +74,18 @@ class Division:
         return np.stack([start, end], axis=1), origin
 
 
-def divide(points: Float, segments: Segments, sizes: Callable[[Float], Float], most: int) -> Division:
+def divide(points: Float, segments: Segments, sizes: Callable[[Float], Float], most: int, *, even: bool) -> Division:
     """Divides all segments into pieces of about the sizes.
 
     Args:
         points: (n, 2) vertices; sizes: the size at (k, 2) places, inf where pieces may have any length. They are those
             with which points are placed; a segment as long as the wanted size stays whole.
         most: the most new vertices; the last segments stay whole if there are more.
+        even: whether one size is wanted everywhere.
     """
     least = RESOLUTION * float(np.abs(points).max())
     metric = Metric(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes, least)
-    counts = _counts(points, segments, np.minimum(SPACED * metric.total, most + 1))
+    counts = _counts(points, segments, np.minimum(SPACED * metric.total, most + 1), even=even)
     new = np.diff(np.minimum(np.cumsum(counts - 1), most), prepend=0)
     owner = np.repeat(np.arange(len(counts)), new)
     number = np.arange(len(owner)) - np.repeat(np.cumsum(new) - new, new) + 1
@@ -97,12 +99,13 @@ def lengths(ways: Float) -> Float:
     return found
 
 
-def _counts(points: Float, segments: Segments, totals: Float) -> NDArray[np.int64]:
+def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> NDArray[np.int64]:
     """Returns the number of pieces of each segment, at least 1."""
     # The number for which the length of the pieces, as a ratio, is nearest to the size: sqrt(n (n + 1)) separates two.
+    tolerance = TOLERANCE if even else UNEVEN_TOLERANCE
     below = np.maximum(np.floor(totals), 1)
     alone = np.where(totals * totals > below * (below + 1), below + 1, below)
-    alone = np.where(totals < SHORT, np.maximum(np.floor(totals + (1 - TOLERANCE)), 1), alone).astype(np.int64)
+    alone = np.where(totals < SHORT, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone).astype(np.int64)
     counts = alone.copy()
     for chain in _chains(points, segments):
         error = 0.0

@@ -100,11 +100,12 @@ def place(
         report: called several times with the part of the work of this function that is done, up to 1.
     """
     segments, even = Segments.of(mesh, acute, keep_segments), is_even(mesh, sizes)
-    everywhere = divide(mesh.vertices, segments, sizes, most)
+    everywhere = divide(mesh.vertices, segments, sizes, most, even=even)
     near_fine = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
     if near_fine is not sizes:  # long segments near fine ones need more pieces: the front does not cross short ones
         sizes = near_fine
-        everywhere = everywhere.where_coarse(divide(mesh.vertices, segments, sizes, most), len(segments.ends))
+        finer = divide(mesh.vertices, segments, sizes, most, even=even)
+        everywhere = everywhere.where_coarse(finer, len(segments.ends))
     division = everywhere.without(np.flatnonzero(segments.kept))
     if len(division.segment) > most:
         division = Division(division.segment[:most], division.parameter[:most])

@@ -69,6 +69,24 @@ def test_small_corners_of_parts(tmp_path):
     assert report.exceptions
 
 
+def test_components_that_meet_in_a_vertex(tmp_path):
+    """Each fits a tile, and nothing is cut: they are parts that share a vertex, and no edge."""
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    outline = dmr.Pslg(
+        np.vstack([square, square[1:] + 1, [*square[:1], 3, 0], [*square[1:], 3, 0]]),
+        np.vstack([ring, [[2, 4], [4, 5], [5, 6], [6, 2]], ring + 7]),
+        vertex_markers=np.arange(11),
+    )
+    parts = dmr.distributed.refine(outline, tmp_path / "one", max_area=0.003, tile_triangles=600, device="cpu")
+    assert len(parts) > 2
+    again = dmr.distributed.refine(parts, tmp_path / "two", max_area=0.002, tile_triangles=900, device="cpu")
+    for each, area in ((parts, 0.003), (again, 0.002)):
+        report = dmr.distributed.validate(each, input=outline, min_angle=30, max_area=area)
+        assert report.ok, report.lines()
+        assert dmr.validate(each.gather(), input=outline, min_angle=30, max_area=area).ok
+
+
 def test_an_edge_between_parts_that_is_not_delaunay_names_both_triangles(tmp_path):
     mesh = dmr.Mesh([[0, 0], [4, 0], [2, 0.5], [2, -0.5]], [[0, 1, 2], [1, 0, 3]])
     parts = write_divided(mesh, [np.array([0]), np.array([1])], tmp_path)
