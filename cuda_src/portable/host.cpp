@@ -286,23 +286,16 @@ Timed touching{touch_pages, false, {100e3}}, copying{copy_pieces, false, {10e3}}
 
 } // namespace
 
-// Gets memory from the operating system that was never written; overwrites a byte of each page. Threads that touch the
-// same huge page wait for each other, so one thread gets each page.
-extern "C" void host_touch(char *target, Index bytes, int threads) {
-    const host::Slot start = reinterpret_cast<std::uintptr_t>(target);
-    const Index pages = Index((start + bytes - 1) / HUGE_PAGE) - Index((start + HUGE_PAGE - 1) / HUGE_PAGE) + 1;
-    if (bytes > 0 && pages > 0)
-        host_launch(&touching, pages, &start, threads, 0);
-}
-
-// Copies memory with several threads. Memory that was never touched costs more to get than to write, so that comes
-// first.
+// Copies memory with several threads. Memory that was never touched costs more to get than to write, and threads that
+// touch the same huge page wait for each other, so one thread gets each page before all threads copy.
 extern "C" void host_copy(char *target, const char *source, Index bytes, int threads) {
     if (bytes <= 0)
         return;
-    const host::Slot arguments[] = {reinterpret_cast<std::uintptr_t>(target), reinterpret_cast<std::uintptr_t>(source),
-                                    host::Slot(bytes)};
-    host_touch(target, bytes, threads);
+    const auto start = reinterpret_cast<std::uintptr_t>(target);
+    const host::Slot arguments[] = {start, reinterpret_cast<std::uintptr_t>(source), host::Slot(bytes)};
+    const Index pages = Index((start + bytes - 1) / HUGE_PAGE) - Index((start + HUGE_PAGE - 1) / HUGE_PAGE) + 1;
+    if (pages > 0)
+        host_launch(&touching, pages, arguments, threads, 0);
     host_launch(&copying, (bytes + COPIED - 1) / COPIED, arguments, threads, 0);
 }
 

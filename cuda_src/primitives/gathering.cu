@@ -6,6 +6,11 @@ KERNEL(gather_uint32, const uint32 *values, const int32 *places, uint32 *gathere
         gathered[i] = values[places[i]];
 }
 
+KERNEL(gather_float64, const float64 *values, const int32 *places, float64 *gathered) {
+    for (const Index i : launch)
+        gathered[i] = values[places[i]];
+}
+
 // flags[i] = 1 if a word has any of the bits.
 KERNEL(flag_words, const uint32 *words, uint32 bits, int32 *flags) {
     for (const Index i : launch)

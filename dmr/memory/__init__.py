@@ -30,7 +30,7 @@ from dmr.memory.arguments import Argument, DeviceCount, Number, Packed, bound_of
 from dmr.memory.arrays import Device, DeviceArray, Loop
 from dmr.memory.declarations import Enumeration, constant, real_constant, record
 from dmr.memory.discovery import DeviceInfo, device_of, devices, gpu_absence, open_device, warm
-from dmr.memory.host.copying import copy, touch
+from dmr.memory.host.copying import copy
 from dmr.memory.primitives import (
     argsort,
     compact,
@@ -83,7 +83,6 @@ __all__ = [
     "sum_float64",
     "thread_count",
     "total",
-    "touch",
     "warm",
 ]
 

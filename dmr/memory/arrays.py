@@ -179,11 +179,8 @@ class Loop(ABC):
     """A sequence of launches, repeated until a number that its kernels write is not 0."""
 
     @abstractmethod
-    def run(self, meanwhile: Callable[[], None] | None = None) -> None:
+    def run(self) -> None:
         """Runs the sequence until the number is not 0, at least once, and waits for the end.
-
-        Args:
-            meanwhile: work of the host, called once: on a GPU while the sequence runs, otherwise before.
 
         Signals are handled about every 50 ms meanwhile: Ctrl-C ends the loop with a KeyboardInterrupt.
         """

@@ -106,12 +106,12 @@ def triangulate_for_refinement(
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
     if method == "rounds" and device is not None:
-        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, stays=stays)
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
         if plane is None:
             notes.append("segments overlap or cross: one CPU thread resolves this, not rounds of kernels")
             plane = triangulate_plane(pslg, convex_hull=convex_hull)
     else:
-        plane = fastest_plane(pslg, None if method == "serial" else device, convex_hull=convex_hull, stays=stays)
+        plane = fastest_plane(pslg, None if method == "serial" else device, convex_hull=convex_hull)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
@@ -144,27 +144,26 @@ def triangulate_for_refinement(
     return record_triangulation(mesh, Links(tables.neighbours, sides)), notes, None
 
 
-def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False, stays: bool = False) -> Plane:
+def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
     """Triangulates the plane around a graph: on a GPU by rounds, unless vertices are few or segments cross; else on
     all CPU threads.
 
     Args:
-        device: without one, one CPU thread triangulates.
-        stays: whether triangles are likely to stay on a GPU that makes them. The other arguments, and what is raised,
-            are those of `triangulate_plane`.
+        device: without one, one CPU thread triangulates. The other arguments, and what is raised, are those of
+            `triangulate_plane`.
     """
     plane = None
     if device is not None and device.threads == 0 and len(pslg.vertices) >= FEWEST_FOR_ROUNDS:
-        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, stays=stays)
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
     if plane is not None:
         return plane
     return triangulate_plane(pslg, convex_hull=convex_hull, threads=1 if device is None else max(device.threads, 1))
 
 
-def _plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool, stays: bool) -> Plane | None:
+def _plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool) -> Plane | None:
     from dmr.triangulation.rounds import plane_by_rounds  # reads the kernels' declarations, which others do not need
 
-    return plane_by_rounds(pslg, device, convex_hull=convex_hull, stays=stays)
+    return plane_by_rounds(pslg, device, convex_hull=convex_hull)
 
 
 def _check_points(kind: str, points: Float) -> None:

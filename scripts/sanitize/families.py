@@ -101,11 +101,9 @@ class HostLoop(Loop):
     def __init__(self, body: Callable[[], None], stop: DeviceArray) -> None:
         self._body, self._stop = body, stop
 
-    def run(self, meanwhile: Callable[[], None] | None = None) -> None:
+    def run(self) -> None:
         """Repeats the sequence until it stops."""
         self._body()
-        if meanwhile is not None:
-            meanwhile()
         while not self._stop.download()[0]:
             self._body()
 

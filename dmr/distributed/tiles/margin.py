@@ -71,20 +71,18 @@ def separated(
     seeds = _waiting(state, left)
     in_margin, in_core = _flags(tile, state, seeds, depth)
     core = _side(tile, state, in_core)
-    own = tile.patch.mesh.triangles[tile.frozen]
-    if core.count < LEAST_CORE * state.slots:
-        in_margin.copy_from(_full(state.device, state.slots, 1))
-        margin = _side(tile, state, in_margin, own)
-        core_patch, shared = None, np.empty(0, np.int32)
-    else:
-        margin = _side(tile, state, in_margin, own)
-        core_patch, taken = _patch(tile, state, core, left, seeds)
-        shared = taken[_found(margin.used, taken) != 0]
+    has_core = core.count >= LEAST_CORE * state.slots
+    if not has_core:
+        state.device.launch("fill_int32", state.slots, 1, in_margin)
+    margin = _side(tile, state, in_margin, tile.patch.mesh.triangles[tile.frozen])
+    margin_patch, taken = _patch(tile, state, margin, left, seeds)
+    shared = taken.download()
+    shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]
     border = np.union1d(tile.border, shared)
     return Refined(
-        core=core_patch,
+        core=_patch(tile, state, core, left, seeds)[0] if has_core else None,
         core_border=_found(core.vertex_places, shared),
-        margin=_with_frozen(tile, margin, *_patch(tile, state, margin, left, seeds)),
+        margin=_with_frozen(tile, margin, margin_patch),
         margin_border=_found(margin.vertex_places, border),
         inserted=state.vertices - state.input_vertices,
         warnings=warnings,
@@ -134,8 +132,10 @@ def _side(tile: Tile, state: DeviceMesh, chosen: DeviceArray, frozen: Int | None
     return _Side(chosen, places, total(places, state.slots), used, vertex_places, total(vertex_places, state.vertices))
 
 
-def _patch(tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[Any]], seeds: Int) -> tuple[Patch, Int]:
-    """Returns a side without frozen triangles, and the numbers of its vertices in the tile."""
+def _patch(
+    tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[Any]], seeds: Int
+) -> tuple[Patch, DeviceArray]:
+    """Returns a side without frozen triangles, and the numbers of its vertices in the tile, ascending."""
     device, source = state.device, tile.mesh
     by_number = (state.order, state.input_vertices)
     corners = device.empty(3 * side.count, np.int32)
@@ -156,15 +156,26 @@ def _patch(tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[A
         "take_vertices", state.vertices, state.points, state.vertex_origin, state.vertex_parameter, side.used,
         side.vertex_places, *by_number, device.array(tile.numbers), points, origins, parameters, numbers, taken,
     )  # fmt: skip
-    vertex_origin, from_tile = origins.detach(), taken.detach()
-    on_segment = vertex_origin >= 0
-    vertex_origin[on_segment] = tile.origins[vertex_origin[on_segment]]
+    vertex_origin, parameter = origins.detach(), np.zeros(n)
+    on_segment = np.flatnonzero(vertex_origin >= 0).astype(np.int32)  # few, and only they have parameters
+    on_segments = device.empty(len(on_segment), np.float64)
+    device.launch("gather_float64", len(on_segment), parameters, device.array(on_segment), on_segments)
+    parameter[on_segment] = on_segments.detach()
     ends, segment_origins = _segments(state, side)
     reasons, waits = np.zeros(side.count, np.uint8), np.zeros(side.count, np.bool_)
     for reason, triangles in left.items():
         reasons[_places(side, triangles)] = REASONS.index(reason) + 1
     waits[_places(side, seeds)] = True
-    markers, attributes = state.vertex_markers(source), state.vertex_attributes(source)
+    markers, attributes = None, None
+    if source.vertex_markers is not None:
+        known = taken[: total(side.vertex_places, state.input_vertices)].download()
+        markers = np.zeros(n, np.int32)
+        markers[on_segment] = state.named_markers[vertex_origin[on_segment]]
+        markers[: len(known)] = source.vertex_markers[known]
+    rows = state.vertex_attributes(source)
+    if rows is not None:
+        attributes = rows[taken.download()]
+    vertex_origin[on_segment] = tile.origins[vertex_origin[on_segment]]
     ancestor = None
     if state.ancestor is not None:
         ancestor = state.ancestor[: state.slots].download()[side.chosen.download() != 0]
@@ -174,19 +185,19 @@ def _patch(tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[A
         triangles=corners.detach().reshape(-1, 3),
         segments=ends,
         segment_markers=state.named_markers[segment_origins],
-        vertex_markers=None if markers is None else markers[from_tile],
-        vertex_attributes=None if attributes is None else attributes[from_tile],
+        vertex_markers=markers,
+        vertex_attributes=attributes,
         triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
         area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
     )
     return Patch(
         Piece(mesh, numbers.detach()),
         vertex_origin,
-        parameters.detach(),
+        parameter,
         tile.origins[segment_origins],
         waits,
         reasons,
-    ), from_tile
+    ), taken
 
 
 def _segments(state: DeviceMesh, side: _Side) -> tuple[Int, Int]:
@@ -216,7 +227,7 @@ def _found(values: DeviceArray, places: Int) -> Int:
     return found.detach().view(np.int32).reshape(places.shape)
 
 
-def _with_frozen(tile: Tile, side: _Side, margin: Patch, taken: Int) -> Patch:
+def _with_frozen(tile: Tile, side: _Side, margin: Patch) -> Patch:
     """Returns a margin with the frozen triangles of its tile, and the segments between them."""
     patch, own, mesh = tile.patch, tile.patch.mesh, margin.mesh
     between = np.ones(len(own.segments), np.bool_)

@@ -17,6 +17,7 @@ Mask = NDArray[np.bool_]
 
 # Why a triangle of a patch misses a bound: 0 if it misses none, else the place in this list, plus 1.
 REASONS = ("small_input_angle", "precision", "kept_segment", "waiting", "budget")
+MOSTLY_ZERO = ("vertex_parameter", "seeds", "reasons")
 OWN_ARRAYS = ("vertex_origin", "vertex_parameter", "segment_origin", "seeds", "reasons")
 
 
@@ -54,15 +55,25 @@ class Patch:
         return self.piece.numbers
 
     def save(self, arrays: Arrays) -> None:
-        """Stores the arrays by name."""
+        """Stores the arrays by name, without what is zero as a rule."""
         self.piece.save(arrays)
-        for name in OWN_ARRAYS:
+        for name in ("vertex_origin", "segment_origin"):
             arrays[name] = getattr(self, name)
+        for name in MOSTLY_ZERO:
+            values = getattr(self, name)
+            places = np.flatnonzero(values)
+            arrays[name], arrays[f"{name}_at"] = values[places], places
 
     @classmethod
     def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Patch:
         """Returns the patch whose arrays were stored by `save`."""
-        return cls(Piece.load(arrays), **{name: np.asarray(arrays[name]) for name in OWN_ARRAYS})
+        piece = Piece.load(arrays)
+        own = {name: np.asarray(arrays[name]) for name in ("vertex_origin", "segment_origin")}
+        for name in MOSTLY_ZERO:
+            rows = len(piece.numbers) if name.startswith("vertex") else len(piece.mesh.triangles)
+            own[name] = np.zeros(rows, arrays[name].dtype)
+            own[name][arrays[f"{name}_at"]] = arrays[name]
+        return cls(piece, **own)
 
     def numbered(self, first: int) -> Patch:
         """Returns the patch with numbers from `first` on for the vertices that have none."""

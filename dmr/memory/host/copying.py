@@ -27,14 +27,3 @@ def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
     assert target.flags.c_contiguous and source.flags.c_contiguous
     assert (target.shape, target.dtype) == (source.shape, source.dtype)
     library().host_copy(target.ctypes.data, source.ctypes.data, source.nbytes, threads)
-
-
-def touch(target: NDArray[Any], threads: int) -> None:
-    """Gets the memory of a new array from the operating system, which takes longer than to write it.
-
-    Args:
-        target: contiguous; its content is undefined before and after.
-        threads: the number of threads; other Python threads run meanwhile.
-    """
-    assert target.flags.c_contiguous
-    library().host_touch(target.ctypes.data, target.nbytes, threads)

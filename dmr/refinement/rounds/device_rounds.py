@@ -129,8 +129,7 @@ class DeviceRounds:
                 self.lacks_memory = error
                 return self._work.progress.read()
             self._recorded_for = self._recording_key(capacity)
-        bad = self._work.bad.count
-        self._recorded.run(lambda: self._work.state.prepare_download(bad))
+        self._recorded.run()
         return self._work.progress.read()
 
     def _ended_by_teams(self, arrays: RoundArrays) -> dict[Entry, int] | None:

@@ -10,11 +10,10 @@ import numpy as np
 
 from dmr.common.threads import available_threads
 from dmr.errors import OutOfMemoryError
-from dmr.memory import Device, DeviceArray, Packed, copy, flagged_indices, pack, touch
+from dmr.memory import Device, DeviceArray, Packed, copy, flagged_indices, pack
 from dmr.mesh.types import Float, Int, Mesh
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
-LARGE_MESH = 2**21  # triangles; the corners of smaller ones go to page-locked memory (dmr/memory/cuda/page_locked.py)
 FEW_TRIANGLES = 2**21  # a mesh of up to this many triangles gets its arrays at admission, as if all were bad
 
 
@@ -49,7 +48,6 @@ class DeviceMesh:
         ancestor: the input triangle that a triangle descends from, if triangles carry something.
         area_bounds: the bounds of the input triangles, if there are any.
         attributes: the vertex attributes, row by row; width: columns.
-        downloads: the host's memory for the result (`prepare_download`).
         beyond_cuts: the far corner of the frozen triangle beyond each cut edge, in a tile (docs/internals/tiles.md);
             first_cut, cuts: the numbers of these edges among the subsegments.
     """
@@ -84,7 +82,6 @@ class DeviceMesh:
     beyond_cuts: DeviceArray | None = None
     first_cut: int = 0
     cuts: int = 0
-    downloads: tuple[Float, Int] | None = None
     _view: Packed | None = None
 
     @property
@@ -160,33 +157,12 @@ class DeviceMesh:
         with suppress(OutOfMemoryError):
             self.reserve(max(vertices, expected // 2), max(slots, expected), max(subsegments, 8 * math.isqrt(expected)))
 
-    def prepare_download(self, bad: int) -> None:
-        """Gets memory of the host for the result while a GPU works, as that takes as long as the download.
-
-        Args:
-            bad: the number of bad triangles; the result is expected to have twice as many triangles more.
-        """
-        if self.device.threads or self.downloads is not None or self.slots < LARGE_MESH:
-            return
-        vertices, slots, _ = self.capacity  # what is never touched takes no memory
-        self.downloads = np.empty((vertices, 2)), np.empty(3 * slots, np.int32)
-        touch(self.downloads[0][: self.vertices + bad], available_threads())
-        touch(self.downloads[1][: 3 * (self.slots + 2 * bad)], available_threads())
-
-    def _download_targets(self) -> tuple[Float, Int | None]:
-        """Returns memory of the host for the vertices and corners of the result; None for corners if none is ready."""
-        if self.downloads is not None:
-            vertices, corners = self.downloads
-            if len(vertices) >= self.vertices and len(corners) >= 3 * self.slots:
-                return vertices[: self.vertices], corners[: 3 * self.slots]
-        return np.empty((self.vertices, 2)), None
-
     def to_mesh(self, source: Mesh) -> Mesh:
         """Returns the mesh in the user's numbers, with the attributes and markers of `source`, the input."""
         device = self.device
         corners = device.empty(3 * self.slots, np.int32)
         device.launch("restore_corners", self.slots, self.triangles, self.order, self.input_vertices, corners)
-        vertices, target = self._download_targets()
+        vertices = np.empty((self.vertices, 2))
         copy(vertices[: self.input_vertices], source.vertices, device.threads or available_threads())
         self.points[self.input_vertices : self.vertices].download(out=vertices[self.input_vertices :])
         if self.given is not None:  # placed points have been smoothed
@@ -198,7 +174,7 @@ class DeviceMesh:
         assert source.triangle_attributes is not None
         return Mesh.sound(
             vertices=vertices,
-            triangles=(corners.detach() if target is None else corners.download(out=target)).reshape(-1, 3),
+            triangles=corners.detach().reshape(-1, 3),
             segments=segments,
             segment_markers=self.named_markers[origins] if self.named else None,
             vertex_markers=self.vertex_markers(source),

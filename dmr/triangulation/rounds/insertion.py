@@ -8,7 +8,6 @@ vertex.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -136,8 +135,8 @@ class Insertion:
         self._totals = device.empty(Fate.FATES, np.int32)
         self._progress = device.empty(Advance.ADVANCES, np.int32)
 
-    def run(self, meanwhile: Callable[[], None] | None = None) -> None:
-        """Inserts all vertices; `meanwhile` is work of the host (`Loop.run`)."""
+    def run(self) -> None:
+        """Inserts all vertices."""
         progress = np.zeros(Advance.ADVANCES, np.int32)
         progress[Advance.ROUND_CANDIDATES] = progress[Advance.ROUND_EPOCH] = 1
         progress[Advance.USED_SLOTS] = self._plane.slots
@@ -148,8 +147,7 @@ class Insertion:
         while progress[Advance.ROUND_CANDIDATES]:
             progress[Advance.HALT] = 0
             self._progress.upload(progress)
-            loop.run(meanwhile)
-            meanwhile = None
+            loop.run()
             self._progress.download(out=progress)
             _check(progress)
             if progress[Advance.ROUND_EPOCH] > LAST_EPOCH:

@@ -15,7 +15,7 @@ from dmr.triangulation.rounds.numbering import export_pieces, export_triangles, 
 from dmr.triangulation.rounds.order import POINT, insertion_order
 from dmr.triangulation.rounds.parts import containing, labels_at, labels_beside, part_labels
 from dmr.triangulation.rounds.segments import Pieces, insert_segments
-from dmr.triangulation.rounds.triangles import DeviceTriangles, Downloads
+from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 MODULES = (
     "mesh/flips",
@@ -34,15 +34,8 @@ MODULES = (
 )
 
 
-LARGE_DOWNLOAD = 2**18  # points; the pages of smaller tables are soon there
-
-
-def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False, stays: bool = True) -> Plane | None:
+def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False) -> Plane | None:
     """Triangulates the convex hull of a graph, and inserts its segments.
-
-    Args:
-        stays: whether triangles are likely to stay on the device; otherwise a GPU's host prepares their download.
-        pslg, device, convex_hull: as for `triangulate_plane`.
 
     Returns:
         What the serial code returns (`triangulate_plane`), the same bits; its triangles are on the device. None if
@@ -57,16 +50,12 @@ def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False, st
         points = device.as_input(pslg.vertices.reshape(-1).view(POINT))
         order = insertion_order(points, surveyed(pslg.vertices, points), GROWTH)
         made = empty_plane(order)
-        large = points.size >= LARGE_DOWNLOAD
-        downloads = Downloads.of(2 * points.size) if large and not (stays or device.threads) else None
-        Insertion(made).run(None if downloads is None else downloads.touch)
+        Insertion(made).run()
         pieces = insert_segments(made, device.as_input(pslg.segments.reshape(-1)))
-        return None if pieces is None else _exported(pslg, made, pieces, downloads, convex_hull=convex_hull)
+        return None if pieces is None else _exported(pslg, made, pieces, convex_hull=convex_hull)
 
 
-def _exported(
-    pslg: Pslg, plane: insertion.Plane, pieces: Pieces, downloads: Downloads | None, *, convex_hull: bool
-) -> Plane:
+def _exported(pslg: Pslg, plane: insertion.Plane, pieces: Pieces, *, convex_hull: bool) -> Plane:
     order = plane.order
     numbering = number_triangles(plane)
     corners, neighbours = export_triangles(plane, numbering)
@@ -83,7 +72,7 @@ def _exported(
         same_as = np.empty_like(numbers)
         same_as[numbers] = numbers[first]
     return Plane(
-        tables=DeviceTriangles(order, corners, neighbours, labels, downloads),
+        tables=DeviceTriangles(order, corners, neighbours, labels),
         parts=parts,
         edges=np.ascontiguousarray(columns[:2].T),
         edge_segments=pieces.segments.download(),

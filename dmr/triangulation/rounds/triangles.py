@@ -8,27 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
-from dmr.memory import DeviceArray, available_threads, flagged_indices, scan, touch
+from dmr.memory import DeviceArray, flagged_indices, scan
 from dmr.mesh.types import Int
 from dmr.triangulation.rounds.order import Order
-
-
-@dataclass(frozen=True, eq=False)
-class Downloads:
-    """Memory of the host for the corners and the neighbours of triangles: (3 t,) int32 or longer."""
-
-    corners: Int
-    neighbours: Int
-
-    @classmethod
-    def of(cls, most: int) -> Downloads:
-        """Allocates it for this many triangles."""
-        return cls(np.empty(3 * most, np.int32), np.empty(3 * most, np.int32))
-
-    def touch(self) -> None:
-        """Gets its pages from the operating system, which takes as long as the download itself."""
-        for table in (self.corners, self.neighbours):
-            touch(table, available_threads())
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +20,12 @@ class DeviceTriangles:
     Attributes:
         order: the vertices, along a curve.
         corner_table, neighbour_table: (3 t,) int32; label_table: (t,) int32.
-        downloads: where the tables are downloaded to; None: in main memory, or prepared when needed.
     """
 
     order: Order
     corner_table: DeviceArray
     neighbour_table: DeviceArray
     label_table: DeviceArray
-    downloads: Downloads | None = None
 
     @property
     def count(self) -> int:
@@ -55,12 +35,12 @@ class DeviceTriangles:
     @cached_property
     def corners(self) -> Int:
         """(t, 3) int32, downloaded."""
-        return _downloaded(self.corner_table, None if self.downloads is None else self.downloads.corners)
+        return self.corner_table.content().reshape(-1, 3)
 
     @cached_property
     def neighbours(self) -> Int:
         """(t, 3) int32, downloaded."""
-        return _downloaded(self.neighbour_table, None if self.downloads is None else self.downloads.neighbours)
+        return self.neighbour_table.content().reshape(-1, 3)
 
     @cached_property
     def labels(self) -> Int:
@@ -77,8 +57,7 @@ class DeviceTriangles:
             if left == count:
                 return self, sides
             before = scan(flags)
-            corners, neighbours, labels = (device.empty(width * left, np.int32) for width in (3, 3, 1))
-            made = DeviceTriangles(self.order, corners, neighbours, labels, self.downloads)
+            made = DeviceTriangles(self.order, *(device.empty(width * left, np.int32) for width in (3, 3, 1)))
             device.launch(
                 "keep_triangles", left, listed, flags, before, self.corner_table, self.neighbour_table,
                 self.label_table, made.corner_table, made.neighbour_table, made.label_table,
@@ -86,8 +65,3 @@ class DeviceTriangles:
             given = device.array(sides)
             device.launch("renumber_sides", given.size, before, given)
             return made, given.download()
-
-
-def _downloaded(table: DeviceArray, target: Int | None) -> Int:
-    found: Int = table.content() if target is None else table.download(out=target[: table.size])
-    return found.reshape(-1, 3)

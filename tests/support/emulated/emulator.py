@@ -78,11 +78,9 @@ class Repetition(Loop):
     def __init__(self, body, stop):
         self._body, self._stop = body, stop
 
-    def run(self, meanwhile=None):
+    def run(self):
         """Repeats the sequence until it stops."""
         self._body()
-        if meanwhile is not None:
-            meanwhile()
         while not self._stop.download()[0]:
             self._body()
 

@@ -30,9 +30,7 @@ def record_loops(monkeypatch):
             finally:
                 recordings.pop()
 
-        def run(self, meanwhile=None):
-            if meanwhile is not None:
-                meanwhile()
+        def run(self):
             while True:
                 for one in self.launches:
                     one()
