@@ -338,14 +338,15 @@ def pageranks(device: Device) -> Iterator[Case]:
             return digest(static_graph.pagerank(uploaded, balance=balance, personalization=vector, iterations=3).scores)
 
         yield f"pull, {balance}, personalization", balanced
-    for one_launch in (False, True):
+    for launches, weighted in (("a launch per pass", True), ("one launch", True), ("one launch", False)):
 
-        def pulled(one_launch: bool = one_launch) -> str:
-            state = State(DeviceGraph.upload(host, device), checked_options(host.nodes, iterations=3), weighted=True)
+        def pulled(one_launch: bool = launches == "one launch", weighted: bool = weighted) -> str:
+            options = checked_options(host.nodes, iterations=3)
+            state = State(DeviceGraph.upload(host, device), options, weighted=weighted)
             pull.run(state, in_one_launch=one_launch)
             return digest(state.scores.download())
 
-        yield f"pull, {'one launch' if one_launch else 'a launch per pass'}", pulled
+        yield f"pull, {launches}{', weighted' * weighted}", pulled
 
     def renumbered() -> str:
         ranked, order = by_degree(DeviceGraph.upload(host, device), weighted=True)

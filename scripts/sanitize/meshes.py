@@ -182,6 +182,8 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "vertex attributes", lambda: refined(attributed, device, max_area=0.01)
     yield "a length", lambda: refined(mesh, device, max_edge=0.1)
     yield "a target", lambda: refined(attributed, device, size=0.1, keep_segments="boundary")
+    square = domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
+    yield "a target with room for a lattice", lambda: refined(square, device, size=0.08)
     yield "moves taken back", lambda: moves_taken_back(device)
     yield "targets by a function", lambda: refined(mesh, device, size=finer_to_the_left, max_area=0.02)
     yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")

@@ -60,12 +60,16 @@ def test_refinements_on_the_emulated_gpu_equal_those_of_the_cpu(name, device, mo
     assert result_summary(emulated(mesh, device, monkeypatch, **options)) == result_summary(expected)
 
 
-def test_targets_on_the_emulated_gpu_equal_those_of_the_cpu(device, monkeypatch):
-    # One corner of the outline is finer than the sizes.
-    domain = dmr.domains.polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 1.96), (0.96, 2), (0, 2)])
-    expected = dmr.refine(domain, size=0.25, device="cpu", threads=1)
-    assert expected.steiner["front"] > 20
-    assert result_summary(emulated(domain, device, monkeypatch, size=0.25)) == result_summary(expected)
+FINE_CORNER = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 1.96), (0.96, 2), (0, 2)]  # finer than the sizes
+WITH_ROOM = [(0, 0), (2, 0), (2, 1.99), (1.99, 2), (0, 2)]  # for a lattice
+
+
+@pytest.mark.parametrize(("corners", "size"), [(FINE_CORNER, 0.25), (WITH_ROOM, 0.2)])
+def test_targets_on_the_emulated_gpu_equal_those_of_the_cpu(corners, size, device, monkeypatch):
+    domain = dmr.domains.polygon(corners)
+    expected = dmr.refine(domain, size=size, device="cpu", threads=1)
+    assert expected.steiner["front"] > 20 and expected.rounds > 0
+    assert result_summary(emulated(domain, device, monkeypatch, size=size)) == result_summary(expected)
 
 
 def test_first_points_on_the_emulated_gpu_equal_those_of_the_cpu(device, monkeypatch):

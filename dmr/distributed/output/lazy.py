@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def lazy_mesh(read_part: Callable[[int], Part], sizes: Sequence[Mapping[str, int
     make: Any = dask.array  # it has no types
 
     def array(read: Callable[[Part], NDArray[Any]], count: str, width: tuple[int, ...], dtype: type) -> Any:
-        get = delayed(lambda index: read(read_part(index)), pure=True)
+        get = delayed(partial(_read, read, read_part), pure=True)
         chunks = [make.from_delayed(get(index), (entry[count], *width), dtype) for index, entry in enumerate(sizes)]
         return make.concatenate(chunks)
 
@@ -65,6 +66,10 @@ def lazy_mesh(read_part: Callable[[int], Part], sizes: Sequence[Mapping[str, int
         array(_triangles, "triangles", (3,), np.int64),
         array(_attributes, "triangles", columns.shape[1:], np.float64),
     )
+
+
+def _read(column: Callable[[Part], NDArray[Any]], read_part: Callable[[int], Part], index: int) -> NDArray[Any]:
+    return column(read_part(index))
 
 
 def _numbers(part: Part) -> NDArray[Any]:

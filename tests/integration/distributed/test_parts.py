@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -132,6 +133,8 @@ def test_lazy_arrays(tmp_path):
     np.testing.assert_array_equal(lazy.triangles.compute(), parts.gather().triangles)
     np.testing.assert_array_equal(lazy.triangle_attributes.compute(), parts.gather().triangle_attributes)
     assert lazy.triangles[-1].compute().tolist() == parts.gather().triangles[-1].tolist()
+    sent = pickle.loads(pickle.dumps(lazy))
+    np.testing.assert_array_equal(sent.numbers.compute(), numbers)
 
 
 def test_refused_partitions(tmp_path):

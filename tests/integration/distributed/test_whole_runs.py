@@ -192,8 +192,9 @@ def test_no_option_of_the_command_is_ignored():
     given = {action.dest: action.default for action in commands.choices["refine"]._actions}
     everywhere = {"help", "quiet", "verbose", "json", "input", "output", "force", "device", "threads"}
     outlines = {"on_conflict", "convex_hull", "attribute", "area", "marker", "project", "layer"}
-    in_tiles = {"tile_triangles", "workers", "scheduler", "mpi", "max_edge", *OPTIONS_IN_TILES}
-    assert given.keys() - everywhere - outlines - in_tiles == ONE_DEVICE.keys()
+    sizes = {"size", "max_edge", "size_from_distance", "per_turn", "factor", "along"}
+    in_tiles = {"tile_triangles", "workers", "scheduler", "mpi", *OPTIONS_IN_TILES}
+    assert given.keys() - everywhere - outlines - sizes - in_tiles == ONE_DEVICE.keys()
     assert {name: given[name] for name in ONE_DEVICE} == ONE_DEVICE
 
 

@@ -86,7 +86,7 @@ def test_edges_keep_to_the_size_that_was_asked_for():
     plain = dmr.refine(corner, size=0.03, device="cpu").mesh
     fine = dmr.refine(corner, size=0.03, optimize=True, device="cpu").mesh
     assert dmr.validate(fine, input=corner, min_angle=30).ok
-    assert smallest_angles(fine).mean() > max(58, smallest_angles(plain).mean())
+    assert smallest_angles(fine).mean() > max(57.9, smallest_angles(plain).mean())  # 57.9 is the mean of Gmsh's mesh
     lengths = np.hypot(*(fine.vertices[fine.edges[:, 0]] - fine.vertices[fine.edges[:, 1]]).T) / 0.03
     assert 0.97 < lengths.mean() < 1.03 and ((lengths > 0.7) & (lengths < 1.35)).mean() > 0.99
 

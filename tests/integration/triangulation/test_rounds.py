@@ -210,6 +210,7 @@ def emulated(tmp_path_factory):
         "mesh/flips",
         "mesh/ordering",
         "mesh/topology",
+        "primitives/gathering",
         "primitives/scan",
         "primitives/sorting",
         "refine/marking/marking",

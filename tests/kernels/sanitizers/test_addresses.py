@@ -14,11 +14,17 @@ ASAN = ("-Og", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
 ASAN_OPTIONS = "detect_leaks=0:max_malloc_fill_size=1000000000:malloc_fill_byte=165"
 
 
+def asan_environment():
+    """The variables that a process with instrumented libraries needs."""
+    # ASan looks the functions of C++ exceptions up at its start, when Python has not loaded them.
+    preloaded = f"{runtime('libasan.so')} {runtime('libstdc++.so')}"
+    return {"LD_PRELOAD": preloaded, "ASAN_OPTIONS": ASAN_OPTIONS}
+
+
 @pytest.fixture(scope="module")
 def under_asan(tmp_path_factory):
     """The kernels built with ASan and UBSan, and the environment that they need."""
-    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
-    return build(tmp_path_factory.mktemp("asan"), kernel_sources(), *ASAN), environment
+    return build(tmp_path_factory.mktemp("asan"), kernel_sources(), *ASAN), asan_environment()
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +55,9 @@ def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes
 )
 def test_address_sanitizer_finds_nothing_in_the_other_libraries(program, folder, files, tmp_path):
     """Each program prints a digest per result, or the sentence of an error; `files`: whether it needs a folder."""
-    environment = {"LD_PRELOAD": str(runtime("libasan.so")), "ASAN_OPTIONS": ASAN_OPTIONS}
     library = build(tmp_path, sorted((ROOT / folder).rglob("*.cpp")), *ASAN)
     given = (tmp_path,) if files else ()
-    found = results(script(program, *given, library, **environment))
+    found = results(script(program, *given, library, **asan_environment()))
     assert found == results(script(program, *given))
     assert 0 < sum(outcome == "read" or len(outcome) == 16 for *_, outcome in found) < len(found)
 

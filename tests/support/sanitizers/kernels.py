@@ -96,6 +96,13 @@ def refinements(folder, *, every):
             yield what, None if races else digest(run.mesh.vertices, run.mesh.triangles)
 
 
+def lattices():
+    """Yields (case, digest) for a domain with room for a lattice of points."""
+    for size in (0.08, finer_to_the_left):
+        run = dmr.refine(polygon([(0, 0), (1, 0), (1, 1), (0, 1)]), size=size, device="cpu", threads=3)
+        yield ["lattice", str(size).split(" at ")[0]], digest(run.mesh.vertices, run.mesh.triangles)
+
+
 @contextmanager
 def teams_that_wait():
     """Enables rounds that a CPU does not use by default: small ones by one team, larger ones by teams that wait."""
@@ -252,6 +259,7 @@ def main(folder, library="", every=""):
         moves_taken_back(device),
         tables(meshes),
         refinements(meshes, every=bool(every)),
+        lattices(),
         grouped_orders(meshes),
         empty_interiors(),
         device_launches(device, meshes),
