@@ -366,7 +366,7 @@ struct Grid {
         } else if (Team::leads()) {
             while (racing_load(turn) == this_turn) // ends, because all teams are resident
                 ;
-            __threadfence();
+            gpu::acquire(turn);
         }
         Team::barrier();
     }
