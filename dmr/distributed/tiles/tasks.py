@@ -120,7 +120,8 @@ def begin(
     enough = min(max(COARSE_PER_TILE * predicted / tile_triangles, LEAST_COARSE), MOST_COARSE)
     coarse = min(predicted / COARSE_SHARE, enough)
     factor = max(float(by_size.sum()) / coarse, 1.0)
-    fully = bool(by_size.any()) and float(by_angle.sum()) <= coarse
+    # Skinny triangles beside fine outlines reach far: cut, they would wait band after band.
+    fully = bool(by_size.any()) and float(by_angle.sum()) <= MOST_COARSE
     patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
     whole.save(out)
     asked.save(out)
