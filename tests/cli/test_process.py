@@ -66,6 +66,7 @@ def test_ascii_output_for_ascii_terminals(tmp_path):
     assert "████" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
 def test_a_terminal_gets_a_progress_bar_and_keeps_the_messages(tmp_path):
     io.write(tmp_path / "input.ele", fan())
@@ -193,6 +194,7 @@ sys.exit(cli.main())
 """
 
 
+@pytest.mark.slow
 def test_a_second_sigterm_does_not_interrupt_the_cleanup(tmp_path):
     arguments = ["generate", "random", "50", "-o", "out.ele", "--quiet"]
     command = [sys.executable, "-c", TWICE_TERMINATED, *arguments]

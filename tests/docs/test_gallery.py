@@ -29,6 +29,7 @@ def test_exhibits_are_meshed_as_promised(make) -> None:
     assert again.vertices.tobytes() == exhibit.pslg.vertices.tobytes()
 
 
+@pytest.mark.slow
 def test_the_page_shows_all_of_them() -> None:
     names = [make.__name__ for make in EXHIBITS]
     assert re.findall(r"!\[.*?\]\(\.\./\.\./images/gallery/(\w+)\.png\)", PAGE) == names

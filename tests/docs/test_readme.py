@@ -40,6 +40,7 @@ def test_continuous_integration_can_be_run_and_stops_at_the_first_failure() -> N
     subprocess.run(["bash", "-n", script], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.split("\n")[0])
 def test_the_python_examples_run(block: str, tmp_path: Path) -> None:
     (tmp_path / "meshes").symlink_to(ROOT / "meshes")

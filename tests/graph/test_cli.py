@@ -340,6 +340,7 @@ def test_help_begins_with_examples():
     assert done.returncode == 0 and done.stdout.startswith("examples:") and done.stderr == ""
 
 
+@pytest.mark.slow
 def test_the_command_as_a_process(graph_file, tmp_path):
     done = process("info", graph_file, "--json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["nodes"] == 3

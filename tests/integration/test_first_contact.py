@@ -34,6 +34,7 @@ def test_modules_are_available_after_import_dmr():
     assert run(program)[0].split("\n")[:2] == ["Mesh FileError dmr.memory", "cpu Pslg(5 vertices, 5 segments, 0 holes)"]
 
 
+@pytest.mark.slow
 def test_nothing_on_stderr_without_logging_configured():
     program = (
         "import dmr, logging, static_graph\n"

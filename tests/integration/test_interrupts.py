@@ -47,6 +47,7 @@ def test_ctrl_c_during_calls_that_take_minutes(tmp_path):
     check(outcomes(tmp_path, 2, 8), 31)
 
 
+@pytest.mark.slow
 def test_uncaught_ctrl_c_ends_the_process_by_sigint():
     program = "import dmr; m = dmr.generate('random', 200_000); print('ready', flush=True); dmr.refine(m, device='cpu')"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -85,6 +86,7 @@ def long_list(size=2**21):
     return successors, expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_exception_of_a_signal_handler_leaves_a_launch(alarm, threads):
     successors, expected = long_list()

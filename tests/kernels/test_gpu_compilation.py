@@ -204,6 +204,7 @@ def test_invalid_architectures_are_refused(nvcc, tmp_path, monkeypatch):
         ahead.build_ahead(source_folder(), tmp_path / "target")
 
 
+@pytest.mark.slow
 def test_prebuilding_for_visible_gpus_never_fails_the_build(nvcc, tmp_path, monkeypatch, capfd):
     nvcc()
     monkeypatch.delenv(ahead.VARIABLE, raising=False)

@@ -237,6 +237,7 @@ def tree_sum(values):
     return float(values[0]) if len(values) else 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", BORDERS)
 def test_float_sums_have_the_bits_of_one_fixed_tree(device, size):
     values = real(11, size)

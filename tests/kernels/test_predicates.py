@@ -179,6 +179,7 @@ def test_signs_are_exact(device, name, corners):
     assert np.array_equal(both_stages(device, points), expected)
 
 
+@pytest.mark.slow
 @every_family
 @both_predicates
 def test_exchanging_two_points_flips_the_sign(device, name, corners):

@@ -24,6 +24,7 @@ def records(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_the_record_holds_every_requested_measurement(tmp_path, capsys):
     found = tmp_path / "found.jsonl"
     arguments = ["--domains", *SMALL, "--threads", "1", "2", "--repeats", "2", "--commit", "abc", "--note", "busy"]

@@ -102,6 +102,7 @@ def test_every_folder_has_a_place_in_the_order(package):
     assert found == {name for level in ORDER[package] for name in level}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ORDER)
 def test_folders_import_only_lower_ones(package):
     """There are no circles, either, because the order has none."""

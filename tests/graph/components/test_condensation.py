@@ -42,6 +42,7 @@ def test_condensation_agrees_with_networkx(device_options):
             assert ends.tolist() == expected, name  # sorted by source and target, each once
 
 
+@pytest.mark.slow
 def test_levels_give_a_reverse_topological_order():
     for name, graph in graphs():
         acyclic, _ = condensation(graph, device="cpu")

@@ -75,6 +75,7 @@ def test_graphs_of_every_dtype_give_the_distances_of_a_copied_graph(device, fore
             assert np.array_equal(found.parents, wanted.parents)
 
 
+@pytest.mark.slow
 def test_arrays_are_shared_and_stay_alive(device, foreign):
     starts, ends = foreign(OFFSETS.copy()), foreign(TARGETS.copy())
     alive = weakref.ref(getattr(ends, "owner", ends))

@@ -102,6 +102,7 @@ def test_matrix_market_of_every_type(tmp_path):
     assert edges_of(pattern) == [(1, 0, None)]
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.data())
 def test_matrix_market_agrees_with_scipy(tmp_path, data):
@@ -119,6 +120,7 @@ def test_matrix_market_agrees_with_scipy(tmp_path, data):
     assert (scipy_io.mmread(tmp_path / "b.mtx").toarray() == dense).all()
 
 
+@pytest.mark.slow
 def test_streams_and_named_formats(tmp_path):
     graph = CsrGraph.from_edges([0, 1, 1, 2], [1, 0, 2, 1], [4, 4, 5, 5])
     for name in formats.FORMATS:
@@ -175,6 +177,7 @@ def test_packed_files_of_one_and_of_several_parts(tmp_path, suffix):
             read(file(tmp_path, f"a{suffix}.gz", damaged))
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(st.data())
 def test_files_are_read_back_unchanged(tmp_path, data):

@@ -95,6 +95,7 @@ def test_ids_are_labels(ids, labels, tmp_path):
     assert (None if again.labels is None else again.labels.tolist()) == labels
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_files_of_networkx_and_back(tmp_path, data):

@@ -62,6 +62,7 @@ def test_a_header_without_nodes_needs_no_memory_for_their_weights():
     assert peak < 2**26
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_undirected_graphs_are_read_back_unchanged(tmp_path, data):

@@ -31,6 +31,7 @@ def edges_of(graph):
     return [(names[a], names[b], w) for a, b, w in ends]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_graphs_are_read_back_unchanged(tmp_path, data):

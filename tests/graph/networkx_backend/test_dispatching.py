@@ -45,6 +45,7 @@ def run(program, folder, **variables):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_networkx_finds_the_backend_and_imports_no_more(tmp_path):
     program = f"""
 import sys

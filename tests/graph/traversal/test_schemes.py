@@ -141,6 +141,7 @@ def test_distances_on_special_graphs(scheme, device):
             np.testing.assert_array_equal(outcome.distances.download(), expected, name)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=40)
 def test_schemes_agree_with_scipy(data):

@@ -36,6 +36,7 @@ BOUNDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # the options, and
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BOUNDS)
 def test_bounds_hold(kind, tmp_path):
     options, bounds = BOUNDS[kind]

@@ -36,6 +36,7 @@ def test_validate_as_json(folder, capsys):
     assert found["counts"] == {"parts": 1} and "part 2 cannot be used" in found["failures"][0]["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -122,6 +122,7 @@ def test_a_part_is_also_a_mesh(tmp_path):
     np.testing.assert_array_equal(dmr.read(tmp_path / "out" / "part-00001.npz").triangles, part.mesh.triangles)
 
 
+@pytest.mark.slow
 def test_lazy_arrays(tmp_path):
     pytest.importorskip("dask.array")
     mesh, parts = plate(), partition(plate(), tmp_path / "out", 5)

@@ -30,6 +30,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_parts_are_refined(coarse, tmp_path):
     bounds: dict[str, Any] = {"min_angle": 30, "max_area": 0.003}
     parts = dmr.distributed.refine(coarse.folder, tmp_path / "one", threads=1, **bounds, **OPTIONS)
@@ -47,6 +48,7 @@ def test_parts_are_refined(coarse, tmp_path):
     assert 0.9 < len(whole.triangles) / len(alone.triangles) < 1.1
 
 
+@pytest.mark.slow
 def test_parts_by_sizes(coarse, tmp_path):
     """A field, and a function, which is sampled around the parts."""
     field = SizeField.from_grid([-1, 5], [-1, 3], [[0.05, 0.15]] * 2)
@@ -69,6 +71,7 @@ def test_small_corners_of_parts(tmp_path):
     assert report.exceptions
 
 
+@pytest.mark.slow
 def test_components_that_meet_in_a_vertex(tmp_path):
     """Each fits a tile, and nothing is cut: they are parts that share a vertex, and no edge."""
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
@@ -110,6 +113,7 @@ def test_refused(coarse, tmp_path):
     assert not (tmp_path / "out").exists() and len(list(coarse)) == 4
 
 
+@pytest.mark.slow
 def test_the_command(coarse, tmp_path, capsys):
     words = ["-a", "0.005", "--tiles", "2000", "--device", "cpu", "-o", tmp_path / "out"]
     code, _, err = command_line.dmr(capsys, "refine", coarse.folder, *words)

@@ -84,6 +84,7 @@ def test_triangles_on_both_sides_of_a_cut_are_frozen():
     assert [len(tile.numbers) for tile in alone] == [3, 3]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_the_union_is_constrained_delaunay_after_every_tile(data):
@@ -145,6 +146,7 @@ def test_the_union_meets_all_bounds(kind, count, tile, options, tmp_path):
     assert 0.93 < len(union.triangles) / len(plain.mesh.triangles) < 1.07
 
 
+@pytest.mark.slow
 def test_regions_markers_attributes_and_corners_mean_what_they_mean_on_one_device(tmp_path):
     wedge = dmr.Pslg(
         [(0, 0), (4, 0), (4, 1.2), (2, 0), (2, 0.6), (4, 4), (0, 4), (2.5, 2.5), (3, 2.5), (3, 3), (2.5, 3)],
@@ -296,6 +298,7 @@ def test_components_are_those_that_edges_connect():
     assert {tuple(np.unique(rings[found == label])) for label in np.unique(found)} == {(ring,) for ring in set(rings)}
 
 
+@pytest.mark.slow
 def test_tiles_that_are_too_small_are_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(passes, "MOST_IDLE", 1)
     with pytest.raises(OptionError, match="use a larger tile_triangles"):

@@ -71,6 +71,7 @@ def test_failures_have_the_numbers_of_the_whole(parts):
     assert {(f.index, f.message) for f in found.failures} == {(f.index, f.message) for f in expected.failures}
 
 
+@pytest.mark.slow
 def test_small_corners_are_excused(tmp_path):
     """Beside a corner of 20 degrees, in whichever part."""
     wedge = Pslg([[0, 0], [3, 0], [3, 3 * np.tan(np.radians(20))]], [[0, 1], [1, 2], [2, 0]])

@@ -150,6 +150,7 @@ def test_polygon_keeps_order_and_bits_of_corners():
         assert made.segment_markers.tolist() == [0] * 12
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_every_hole_gets_its_point(count, seed):

@@ -73,6 +73,7 @@ def test_holes_may_touch_themselves_and_split():
 boxes = st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(1, 4), st.integers(1, 4))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(boxes, min_size=1, max_size=7))
 def test_unions_of_boxes_equal_a_grid_of_cells(found):
@@ -309,6 +310,7 @@ def test_shapely_geometries():
         domains.from_shapely("POLYGON((0 0")
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_unions_of_random_buffers_keep_their_area(seed):

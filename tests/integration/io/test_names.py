@@ -102,6 +102,7 @@ def named_meshes(draw: st.DrawFn) -> Mesh:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(mesh=named_meshes())
 def test_any_names_and_numbers_come_back(mesh: Mesh, tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def grid(n: int, seed: int = 1) -> Mesh:
     )
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(mesh=meshes(), base=st.sampled_from([0, 1]))
 def test_meshes_come_back_to_the_bit(mesh: Mesh, base: int, tmp_path: Path) -> None:
@@ -95,6 +96,7 @@ def test_meshes_come_back_to_the_bit(mesh: Mesh, base: int, tmp_path: Path) -> N
     assert numbering_base(tmp_path / "a.ele") == base
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(mesh=meshes(), base=st.sampled_from([0, 1]), data=st.data())
 def test_pslgs_come_back_to_the_bit(mesh: Mesh, base: int, data: st.DataObject, tmp_path: Path) -> None:

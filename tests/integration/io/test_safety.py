@@ -132,6 +132,7 @@ def test_a_full_disk_leaves_the_old_files(name: str, tmp_path: Path, monkeypatch
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["x.ele", "x.vtk", "x.npz"])
 def test_a_file_size_limit_leaves_the_old_files(name: str, tmp_path: Path) -> None:
     write(tmp_path / name, small())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from tests.support.meshes import part_of
 from tests.support.planar import lowest_triangles
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=14, unique=True),

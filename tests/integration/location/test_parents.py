@@ -29,6 +29,7 @@ def exact_parents(fine, coarse):
     return found
 
 
+@pytest.mark.slow
 def test_parents_contain_the_centroids():
     coarse = dmr.generate("plate", 60, seed=1)
     fine = dmr.refine(coarse, device="cpu", max_area=0.02)

@@ -74,6 +74,7 @@ def test_triangle_as_mesher_keeps_holes_regions_markers_and_crossings():
     assert np.array_equal(mesh.regions, domain.regions)
 
 
+@pytest.mark.slow
 def test_triangle_and_own_mesher_agree_on_unique_triangulations():
     pytest.importorskip("triangle")
     rng = np.random.default_rng(3)

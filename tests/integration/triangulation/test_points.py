@@ -181,6 +181,7 @@ def test_small_integer_points_agree_with_brute_force(points):
         assert_delaunay(triangulate(points), points)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=4, max_size=12), st.sampled_from([0.1, 1e6])
 )

@@ -115,6 +115,7 @@ def test_crossings_are_numbered_by_their_segments():
 small = st.integers(-3, 3)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(small, small), min_size=3, max_size=20), st.data())
 @settings(max_examples=60)
 def test_the_triangulation_of_integer_points_and_segments_is_canonical(points, data):

@@ -54,6 +54,7 @@ def boundary(mesh):
     return np.array([side for side in sides.tolist() if tuple(side[::-1]) not in both], np.int32).T
 
 
+@pytest.mark.slow
 def test_the_boundary_that_is_not_checked_is_sound():
     """Crossings, overlaps, holes and duplicates on small grids, rounded: the sweep would accept every mesh."""
     made = 0
