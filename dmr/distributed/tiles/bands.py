@@ -98,11 +98,13 @@ def spread(patch: Patch, given: Int, layers: int) -> tuple[NDArray[np.bool_], In
     triangles = patch.mesh.triangles
     distance, chosen = given.copy(), patch.seeds.copy()
     distance[triangles[chosen]] = 0
+    last = int(distance.max(initial=0, where=distance != UNREACHED))  # of the distances that are given
     for layer in range(int(distance.min(initial=layers)), layers):
-        if chosen.all():
-            break
         near = distance <= layer
-        chosen = chosen | near[triangles[:, 0]] | near[triangles[:, 1]] | near[triangles[:, 2]]
+        reached = chosen | near[triangles[:, 0]] | near[triangles[:, 1]] | near[triangles[:, 2]]
+        if layer >= last and (reached == chosen).all():
+            break
+        chosen = reached
         corners = triangles[chosen]
         distance[corners] = np.minimum(distance[corners], layer + 1)
     return chosen, distance

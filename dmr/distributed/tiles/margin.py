@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,7 @@ def _flags(tile: Tile, state: DeviceMesh, seeds: Int, depth: int) -> tuple[Devic
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=np.int32)
     around = np.unique(np.concatenate([tile.border, patch.mesh.triangles[tile.frozen].reshape(-1)]))
+    depth = min(depth, isqrt(state.slots))  # as a rule more layers than the tile has
     layers = _full(device, state.vertices, UNREACHED)
     device.launch("set_listed", len(around), device.array(rank[around]), 0, layers)
     device.launch("begin_layers", len(seeds), state.triangles, device.array(seeds), layers)

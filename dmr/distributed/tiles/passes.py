@@ -6,7 +6,7 @@
         number the new vertices, by tile
         if nothing waits: stop
         divide the patches that the band reaches              (in parallel)
-        join their parts to the band, and cut it into tiles
+        join their parts to the band, and cut it into tiles   (larger ones if no pass gets anything done)
     publish each patch                                        (in parallel)
 
 A pass begins when all tiles of the one before are done. Which tasks there are, and all their results, depend on the
@@ -29,10 +29,12 @@ from dmr.distributed.jobs.task import Task
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.bands import Reach, layers_of
 from dmr.distributed.tiles.bounds import Bounds
-from dmr.errors import OptionError
+from dmr.errors import OptionError, OutOfMemoryError
 from dmr.mesh.types import Mesh, Pslg
+from dmr.refinement.state.device_mesh import MOST_TRIANGLES
 
-MOST_IDLE = 8  # consecutive passes in which what waits gets no less
+MOST_IDLE = 3  # consecutive passes in which hardly less waits; then tiles grow
+HARDLY_LESS = 0.8  # of the fewest triangles that have waited so far
 
 
 Place = tuple[str, int]  # of a patch: a task, and the patch's place in its output
@@ -102,7 +104,8 @@ def refine_tiles(
         on_conflict, convex_hull: as for `dmr.refine`, for an outline.
 
     Raises:
-        OptionError: tiles of this size are too small for what waits at their borders.
+        OptionError: circles of the mesh reach across the largest tiles.
+        OutOfMemoryError: a device has too little memory for a tile, or for one that had to grow.
         InvalidMeshError: no valid triangulation, or a graph that bounds no domain.
         Whatever a task raises.
     """
@@ -159,7 +162,8 @@ class _Passes:
         bounds: Bounds,
     ) -> None:
         self._runner, self._whole, self._tiles = runner, whole, tiles
-        self._tile_triangles, self._bounds = tile_triangles, bounds
+        self._asked = self._grown = tile_triangles  # of tiles, and of those of bands
+        self._bounds = bounds
         self._vertices: int = start["vertices"]
         self._warnings: list[str] = start["warnings"]
         self._loose: bool = start["loose"]
@@ -175,16 +179,27 @@ class _Passes:
             if not waiting:
                 break
             seeds = sum(each.seeds for each in waiting)
-            idle = 0 if fewest is None or seeds < fewest else idle + 1
+            idle = 0 if fewest is None or seeds < HARDLY_LESS * fewest else idle + 1
             fewest = seeds if fewest is None else min(fewest, seeds)
-            if idle > MOST_IDLE:
-                raise OptionError(
-                    f"{seeds} triangles still wait after {turn + 1} passes, because their circles reach across tiles "
-                    f"of {self._tile_triangles:,} triangles: use a larger {option('tile_triangles')}"
-                )
+            if len(tiles) > 1 and idle > (MOST_IDLE if self._grown == self._asked else 0):
+                self._grow(seeds)
             turn += 1
             tiles = self._next_tiles(waiting, layers, turn)
+        if self._grown > self._asked:
+            self._warnings.append(
+                f"circles of the mesh reach across tiles of {self._asked:,} triangles: bands were refined in tiles of "
+                f"up to {self._grown:,}"
+            )
         return self._published()
+
+    def _grow(self, seeds: int) -> None:
+        """Makes the tiles of bands larger: at the latest a tile without any cut holds all that waits."""
+        if self._grown > MOST_TRIANGLES // 2:
+            raise OptionError(
+                f"{seeds} triangles still wait, because their circles reach across tiles of {self._grown:,} triangles, "
+                "and no larger ones can be refined"
+            )
+        self._grown *= 2
 
     def _refine(self, tiles: Sequence[Place], layers: int) -> list[Waiting]:
         """Refines tiles, and numbers their vertices; returns those in which something waits."""
@@ -192,8 +207,17 @@ class _Passes:
             Task.of(tasks.refine, [self._whole, folder], bounds=self._bounds.stored(), tile=place, layers=layers)
             for folder, place in tiles
         ]
+        try:
+            summaries = self._runner.run(todo)
+        except OutOfMemoryError as error:
+            if self._grown == self._asked:
+                raise
+            raise OutOfMemoryError(
+                f"circles of the mesh reach across tiles of {self._asked:,} triangles, and a device has too little "
+                f"memory for tiles of {self._grown:,}, which hold them: use a larger device ({error})"
+            ) from error
         found = []
-        for task, summary in zip(todo, self._runner.run(todo), strict=True):
+        for task, summary in zip(todo, summaries, strict=True):
             self._held += [Held(task.name, place, self._vertices, self._pieces) for place in range(1 + summary["core"])]
             if summary["seeds"]:
                 found.append(Waiting(task.name, self._vertices, summary["seeds"]))
@@ -213,9 +237,7 @@ class _Passes:
             if held not in divided or divided[held]["rest"]
         ]
         stored = self._bounds.stored()
-        join = Task.of(
-            tasks.join, [self._whole, *joined], bounds=stored, tile_triangles=self._tile_triangles, turn=turn
-        )
+        join = Task.of(tasks.join, [self._whole, *joined], bounds=stored, tile_triangles=self._grown, turn=turn)
         (summary,) = self._runner.run([join])
         self._passes.append((summary["tiles"], summary["triangles"]))
         return [(join.name, place) for place in range(summary["tiles"])]

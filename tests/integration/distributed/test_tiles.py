@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dmr
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.tiles import passes
+from dmr.distributed.tiles import passes, tasks
 from dmr.distributed.tiles.bands import divided, reach
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
@@ -20,7 +20,7 @@ from dmr.distributed.tiles.cutting import block_of_each, components
 from dmr.distributed.tiles.numbering import Union
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
-from dmr.errors import OptionError
+from dmr.errors import OptionError, OutOfMemoryError
 from dmr.memory import open_device
 from dmr.refinement import run
 from dmr.refinement.options import RefineOptions
@@ -299,10 +299,29 @@ def test_components_are_those_that_edges_connect():
 
 
 @pytest.mark.slow
-def test_tiles_that_are_too_small_are_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(passes, "MOST_IDLE", 1)
-    with pytest.raises(OptionError, match="use a larger tile_triangles"):
-        tiled(dmr.generate("random", 40, seed=1), 12, tmp_path)
+def test_tiles_that_are_too_small_for_the_circles_of_a_mesh_grow(tmp_path):
+    mesh = dmr.generate("random", 40, seed=1)
+    done, union = tiled(mesh, 12, tmp_path)
+    assert done.complete and dmr.validate(union, input=mesh, min_angle=30).ok
+    assert any("circles of the mesh reach across tiles of 12 triangles" in each for each in done.warnings)
+
+
+@pytest.mark.slow
+def test_tiles_that_grow_beyond_a_device_are_an_error(tmp_path, monkeypatch):
+    refine = tasks.refine_patch
+
+    def refine_small_ones(patch, *rest):
+        if len(patch.mesh.triangles) > 60:
+            raise OutOfMemoryError("too little memory")
+        return refine(patch, *rest)
+
+    monkeypatch.setattr(tasks, "refine_patch", refine_small_ones)
+    with pytest.raises(OutOfMemoryError, match=r"reach across tiles of 12 triangles.*too little memory for tiles of"):
+        tiled(dmr.generate("random", 40, seed=1), 12, tmp_path / "device")
+    monkeypatch.undo()
+    monkeypatch.setattr(passes, "MOST_TRIANGLES", 50)
+    with pytest.raises(OptionError, match="no larger ones can be refined"):
+        tiled(dmr.generate("random", 40, seed=1), 12, tmp_path / "mesh")
 
 
 def test_a_tile_that_reaches_its_limit_on_points_leaves_a_valid_union(tmp_path, monkeypatch):
