@@ -21,10 +21,9 @@ INLINE bool usable(float64 x, float64 smallest, float64 largest) {
     return magnitude(x) <= largest && (magnitude(x) >= smallest || x == 0.0); // NaN fails both
 }
 
-// Computes the bounding boxes of tiles of points. Sets `unusable` to 1 if a coordinate is outside the range of the
-// predicates.
-TEAM_KERNEL(survey_points, const Point *points, int64 count, float64 smallest, float64 largest, Box *boxes,
-            int32 *unusable) {
+// Computes the bounding boxes of tiles of points. If a coordinate is outside the range of the predicates, low_x is
+// -INFINITE.
+TEAM_KERNEL(survey_points, const Point *points, int64 count, float64 smallest, float64 largest, Box *boxes) {
     TEAM_SHARED(Box, box, TEAM_SIZE);
     for (const Team team : launch.teams()) {
         team.for_members([&](int member) {
@@ -38,7 +37,7 @@ TEAM_KERNEL(survey_points, const Point *points, int64 count, float64 smallest, f
                 own = {p.x < own.low_x ? p.x : own.low_x, p.y < own.low_y ? p.y : own.low_y,
                        p.x > own.high_x ? p.x : own.high_x, p.y > own.high_y ? p.y : own.high_y};
                 if (!usable(p.x, smallest, largest) || !usable(p.y, smallest, largest))
-                    atomic_max(unusable, 1);
+                    own.low_x = -INFINITE;
             }
         });
         for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)

@@ -204,12 +204,16 @@ KERNEL(attach_segments, const int32 *ends, const int32 *rank, const int32 *first
     }
 }
 
-// Edges that are still UNLINKED after attach_segments are boundary edges that the user did not name.
-KERNEL(count_boundary, const Triangle *triangles, int32 *counts) {
+// Edges that are still UNLINKED after attach_segments are boundary edges that the user did not name: counts them per
+// triangle, and adds them to `all`.
+KERNEL(count_boundary, const Triangle *triangles, int32 *counts, int32 *all) {
     for (const Index t : launch) {
-        counts[t] = 0;
+        int32 count = 0;
         for (int k = 0; k < 3; ++k)
-            counts[t] += triangles[t].link[k] == UNLINKED;
+            count += triangles[t].link[k] == UNLINKED;
+        counts[t] = count;
+        if (count)
+            atomic_add(all, count);
     }
 }
 

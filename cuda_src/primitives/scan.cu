@@ -31,16 +31,16 @@ template <class T> INLINE void scan_partials(const Team &team, T *partial, T *sc
     }
 }
 
-// Sets partial[member] to the sum of the member's items of the team's tile.
-template <class T> INLINE void sum_items(const Team &team, const T *values, Index count, T *partial) {
+// Sets partial[member] to the sum of the member's items of a tile.
+template <class T> INLINE void sum_items(const Team &team, Index tile, const T *values, Index count, T *partial) {
     team.for_members(
-        [&](int member) { partial[member] = sum_of_items(values, team.number * TILE + Index(member) * ITEMS, count); });
+        [&](int member) { partial[member] = sum_of_items(values, tile * TILE + Index(member) * ITEMS, count); });
 }
 
 template <class T>
 INLINE void sum_one_tile(const Team &team, const T *values, Index count, T *tile_sums, T *partial, T *scratch) {
     const int members = members_with_items(team.number, count);
-    sum_items(team, values, count, partial);
+    sum_items(team, team.number, values, count, partial);
     scan_partials(team, partial, scratch, members);
     team.for_members([&](int member) {
         if (member == members - 1)
@@ -48,14 +48,14 @@ INLINE void sum_one_tile(const Team &team, const T *values, Index count, T *tile
     });
 }
 
+// Scans a tile, whose sums begin at `before`; partial[last member with items] is then the sum of the tile.
 template <class T>
-INLINE void scan_one_tile(const Team &team, const T *values, Index count, const T *tile_offsets, T *offsets, T *partial,
+INLINE void scan_one_tile(const Team &team, Index tile, const T *values, Index count, T before, T *offsets, T *partial,
                           T *scratch) {
-    const Index tile = team.number;
-    sum_items(team, values, count, partial);
+    sum_items(team, tile, values, count, partial);
     scan_partials(team, partial, scratch, members_with_items(tile, count));
     team.for_members([&](int member) {
-        T running = (tile_offsets != nullptr ? tile_offsets[tile] : T(0)) + (member ? partial[member - 1] : T(0));
+        T running = before + (member ? partial[member - 1] : T(0));
         const Index begin = tile * TILE + Index(member) * ITEMS;
         for (int item = 0; item < ITEMS; ++item)
             if (begin + item < count) {
@@ -89,21 +89,37 @@ TEAM_KERNEL(scan_tiles_int32, const int32 *values, Count count, const int32 *til
     TEAM_SHARED(int32, partial, TEAM_SIZE);
     TEAM_SHARED(int32, scratch, TEAM_SIZE);
     for (const Team team : launch.teams())
-        scan_one_tile(team, values, count, tile_offsets, offsets, partial, scratch);
+        scan_one_tile(team, team.number, values, count, tile_offsets != nullptr ? tile_offsets[team.number] : int32(0),
+                      offsets, partial, scratch);
 }
 
 TEAM_KERNEL(scan_tiles_int64, const int64 *values, Count count, const int64 *tile_offsets, int64 *offsets) {
     TEAM_SHARED(int64, partial, TEAM_SIZE);
     TEAM_SHARED(int64, scratch, TEAM_SIZE);
     for (const Team team : launch.teams())
-        scan_one_tile(team, values, count, tile_offsets, offsets, partial, scratch);
+        scan_one_tile(team, team.number, values, count, tile_offsets != nullptr ? tile_offsets[team.number] : int64(0),
+                      offsets, partial, scratch);
+}
+
+// Scans all tiles, of which there are few, by one team, one after the other: one launch instead of three.
+TEAM_KERNEL(scan_few_tiles_int32, const int32 *values, int64 count, int32 *offsets) {
+    TEAM_SHARED(int32, partial, TEAM_SIZE);
+    TEAM_SHARED(int32, scratch, TEAM_SIZE);
+    for (const Team team : launch.teams()) {
+        int32 before = 0;
+        for (Index tile = 0; tile * TILE < count; ++tile) {
+            scan_one_tile(team, tile, values, count, before, offsets, partial, scratch);
+            before += partial[members_with_items(tile, count) - 1];
+            team.barrier(); // the next tile overwrites it
+        }
+    }
 }
 
 // Float sums in one fixed tree: each member sums its items in order, then the team sums its members pairwise.
 TEAM_KERNEL(sum_tiles_float64, const float64 *values, int64 count, float64 *tile_sums) {
     TEAM_SHARED(float64, partial, TEAM_SIZE);
     for (const Team team : launch.teams()) {
-        sum_items(team, values, count, partial);
+        sum_items(team, team.number, values, count, partial);
         for (int reach = TEAM_SIZE / 2; reach > 0; reach /= 2)
             team.for_members([&](int member) {
                 if (member < reach)

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError, OutOfMemoryError
-from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan, total
+from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan
 from dmr.mesh.naming import number
 from dmr.mesh.provenance import links_of
 from dmr.mesh.types import Int, Mesh, check_indices
@@ -99,10 +99,13 @@ def admit(
         known = links.sides, _link_known(neighbours, triangles, triangle_order)
     else:
         first, half_edges = _list_half_edges(device, triangles, n)
-        _link(device, triangles, first, half_edges, triangle_order)
+        _link(device, triangles, first, half_edges, triangle_order, proven=proven)
     if not proven and not trusted:
         _check_windings(device, triangles, points, order)
-    named_markers, subsegments = _attach_segments(mesh, device, triangles, first, half_edges, rank, known)
+    ends, named_markers, rows = mesh.unique_segment_rows()
+    sides = None if known is None else (device.as_input(known[0][rows]), known[1])
+    named = _attach_segments(mesh, ends, triangles, first, half_edges, rank, sides, proven=proven)
+    subsegments, acute, any_acute, anchor = _mark_corners(named, triangles, points)
 
     carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
     bounded = mesh.area_bounds is not None
@@ -116,7 +119,6 @@ def admit(
     input_segments.copy_from(subsegments)
     if not proven and not trusted:
         check_boundary(outline_of(subsegments, points), order, triangle_order)
-    acute, any_acute, anchor = _mark_corners(subsegments, triangles, points)
     state = DeviceMesh(
         device=device,
         vertices=n,
@@ -214,11 +216,17 @@ def _link_known(neighbours: DeviceArray, triangles: DeviceArray, triangle_order:
 
 
 def _link(
-    device: Device, triangles: DeviceArray, first: DeviceArray, half_edges: DeviceArray, triangle_order: DeviceArray
+    device: Device,
+    triangles: DeviceArray,
+    first: DeviceArray,
+    half_edges: DeviceArray,
+    triangle_order: DeviceArray,
+    *,
+    proven: bool,
 ) -> None:
     overlapping = device.array(np.array([NONE], np.int32))
     device.launch("link_triangles", triangles.size, first, half_edges, triangle_order, triangles, overlapping)
-    index = int(overlapping.download()[0])
+    index = NONE if proven else int(overlapping.download()[0])
     if index != NONE:
         raise InvalidMeshError("lies on the same side of one of its edges as another triangle", "triangle", index)
 
@@ -235,47 +243,41 @@ def _check_windings(device: Device, triangles: DeviceArray, points: DeviceArray,
 
 def _attach_segments(
     mesh: Mesh,
-    device: Device,
+    ends: Int,
     triangles: DeviceArray,
     first: DeviceArray | None,
     half_edges: DeviceArray | None,
     rank: DeviceArray,
-    known: tuple[Int, DeviceArray] | None,
-) -> tuple[Int, DeviceArray]:
-    """Returns (markers, subsegments): first the segments that the user named, then every other boundary edge.
+    sides: tuple[DeviceArray, DeviceArray] | None,
+    *,
+    proven: bool,
+) -> DeviceArray:
+    """Returns the subsegments that the user named.
 
     Args:
+        ends: their ends, by the numbers of `mesh`.
         first, half_edges: the list of half-edges (`_list_half_edges`), in which the segments are searched; None if
-            their sides are `known` (`_link_known`).
+            their sides are known.
+        sides: a half-edge on each segment, by the user's numbers, and the triangles' places (`_link_known`).
+        proven: whether all of them are edges of the mesh.
     """
-    ends, markers, rows = mesh.unique_segment_rows()
-    if ends.size and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
-        check_indices(mesh)  # names the index
-    named = len(ends)
+    device, named = triangles.device, len(ends)
     found = device.empty(named, SUBSEGMENT)
+    if not named:
+        return found
+    if not proven and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
+        check_indices(mesh)  # names the index
     missing = device.array(np.array([NONE], np.int32))
-    if named:
-        given = device.as_input(ends.reshape(-1))
-        sides, places = (device.as_input(known[0][rows]), known[1]) if known else (None, None)
-        device.launch(
-            "attach_segments", named, given, rank, first, half_edges, sides, places, triangles, found, missing
-        )  # fmt: skip
-        index = int(missing.download()[0])
-        if index != NONE:
-            u, v = (number("vertex", w) for w in ends[index])
-            row = int(np.flatnonzero((np.sort(mesh.segments, axis=1) == ends[index]).all(axis=1))[0])
-            raise InvalidMeshError(f"its ends {u} and {v} are not joined by an edge of the mesh", "segment", row)
-    counts = device.empty(triangles.size, np.int32)
-    device.launch("count_boundary", triangles.size, triangles, counts)
-    offsets = scan(counts)
-    boundary = total(offsets, triangles.size)
-    if boundary == 0:  # the user has named all of it
-        return markers, found
-    subsegments = device.empty(named + boundary, SUBSEGMENT)
-    if named:
-        subsegments.copy_from(found)
-    device.launch("attach_boundary", triangles.size, offsets, named, triangles, subsegments)
-    return markers, subsegments
+    device.launch(
+        "attach_segments", named, device.as_input(ends.reshape(-1)), rank, first, half_edges, *(sides or (None, None)),
+        triangles, found, missing
+    )  # fmt: skip
+    index = NONE if proven else int(missing.download()[0])
+    if index != NONE:
+        u, v = (number("vertex", w) for w in ends[index])
+        row = int(np.flatnonzero((np.sort(mesh.segments, axis=1) == ends[index]).all(axis=1))[0])
+        raise InvalidMeshError(f"its ends {u} and {v} are not joined by an edge of the mesh", "segment", row)
+    return found
 
 
 def _split_states(subsegments: DeviceArray, keep_segments: str) -> DeviceArray:
@@ -291,19 +293,34 @@ def _split_states(subsegments: DeviceArray, keep_segments: str) -> DeviceArray:
 
 
 def _mark_corners(
-    subsegments: DeviceArray, triangles: DeviceArray, points: DeviceArray
-) -> tuple[DeviceArray, bool, DeviceArray]:
-    """Returns (acute, any_acute, anchor) of `DeviceMesh`; only the ends of subsegments have values there."""
-    device, count = subsegments.device, subsegments.size
-    acute, found = device.zeros(points.size, np.uint8), device.zeros(1, np.int32)
-    device.launch("flag_acute_corners", count, subsegments, triangles, points, acute, found)
+    named: DeviceArray, triangles: DeviceArray, points: DeviceArray
+) -> tuple[DeviceArray, DeviceArray, bool, DeviceArray]:
+    """Returns all subsegments and (acute, any_acute, anchor) of `DeviceMesh`, which has values at their ends only.
+
+    Subsegments are first those that the user named, and then every other boundary edge. Mostly there are no others, so
+    that one transfer brings both their number and the answer whether there are acute corners.
+    """
+    device, subsegments = points.device, named
+    acute = device.zeros(points.size, np.uint8)
+    counts, found = device.empty(triangles.size, np.int32), device.zeros(2, np.int32)
+    boundary, any_acute = found[:1], found[1:]
+    device.launch("count_boundary", triangles.size, triangles, counts, boundary)
+    device.launch("flag_acute_corners", named.size, named, triangles, points, acute, any_acute)
+    others, there_are = found.download().tolist()
+    if others:
+        subsegments = device.empty(named.size + others, SUBSEGMENT)
+        subsegments.copy_from(named)
+        device.launch("attach_boundary", triangles.size, scan(counts), named.size, triangles, subsegments)
+        rest = subsegments[named.size :]
+        device.launch("flag_acute_corners", rest.size, rest, triangles, points, acute, any_acute)
+        there_are = any_acute.download()[0]
+    count = subsegments.size
     anchor = device.empty(points.size, np.int32)
     anchor.fill(255)
-    any_acute = bool(found.download()[0])
-    if any_acute:
+    if there_are:
         device.launch("find_anchors", count, subsegments, acute, count, anchor)
         device.launch("name_anchors", points.size, subsegments, count, anchor)
-    return acute, any_acute, anchor
+    return subsegments, acute, bool(there_are), anchor
 
 
 def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:

@@ -34,12 +34,12 @@ def survey(points: DeviceArray) -> tuple[Box, bool]:
     """Returns the bounding box of points, and whether the predicates are exact for all coordinates; waits for both."""
     device = points.device
     tiles = device.tiles(points.size, TILE)
-    boxes, unusable = device.empty(tiles, BOX), device.zeros(1, np.int32)
-    device.launch("survey_points", tiles, points, points.size, SMALLEST, LARGEST, boxes, unusable)
+    boxes = device.empty(tiles, BOX)
+    device.launch("survey_points", tiles, points, points.size, SMALLEST, LARGEST, boxes)
     found = boxes.download()
     low = float(found["low_x"].min(initial=np.inf)), float(found["low_y"].min(initial=np.inf))
     high = float(found["high_x"].max(initial=-np.inf)), float(found["high_y"].max(initial=-np.inf))
-    return (low, high), not unusable.download()[0]
+    return (low, high), low[0] != -np.inf
 
 
 def order_along_curve(points: DeviceArray, box: Box) -> tuple[DeviceArray, DeviceArray]:
