@@ -16,6 +16,7 @@ from dmr.common.text import option
 from dmr.common.threads import thread_count
 from dmr.distributed.engines import Engine, chosen_engine
 from dmr.distributed.jobs.job_folder import MANIFEST, job_folder
+from dmr.distributed.jobs.reported import Reported
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.store import name_of
 from dmr.distributed.jobs.task import Resources
@@ -196,7 +197,8 @@ def _run(
     overwrite: bool,
 ) -> Parts:
     """Runs a job in its folder, and writes the parts; `source` has the names, holes and regions of the whole."""
-    with job_folder(folder, job, overwrite=switch("overwrite", overwrite)) as store, engine(store) as runner:
+    with job_folder(folder, job, overwrite=switch("overwrite", overwrite)) as store, engine(store) as plain:
+        runner = Reported(plain)
         tiled = refine_by_runner(runner)
         (folder / MANIFEST).unlink(missing_ok=True)  # of an older result, before its parts are replaced
         made = finish(runner, tiled.pieces, folder, source)

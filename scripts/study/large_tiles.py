@@ -1,0 +1,191 @@
+"""Times refinements in tiles beside plain ones, from millions of triangles to a billion, with phases and memory.
+
+    python -m scripts.study.large_tiles --triangles 16.8e6 67e6 135e6 --device cuda          # a square in eight tiles
+    python -m scripts.study.large_tiles --cases ring --triangles 1e9 --tile 20e6 --device cuda --no-plain
+
+Cases are "square", the unit square with a largest area, and "ring", the square with a ring of 100,000 segments around
+(0.5, 0.5), whose inside has half of the largest area of the outside. Each refinement runs in a process of its own, after
+a small one that loads kernels and libraries; files lie in --folder. The log of phases goes to stderr as it happens.
+Columns:
+
+    tiles      tiles of the first pass, and passes
+    tiled      seconds of `dmr.distributed.refine`, with the files of the result
+    plain      seconds of `dmr.refine` and of writing its mesh as .npz; ratio: tiled over their sum
+    device     MiB of the GPU's memory in use, by both
+    host       MiB of the largest resident set of the process, by both
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import math
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import dmr
+from dmr.common.system.resident import resident_sets
+from dmr.distributed.engines import chosen_engine
+from dmr.distributed.jobs.task import Resources
+from dmr.distributed.pipeline import refine_by
+from dmr.errors import InternalError
+from dmr.memory import open_device
+from scripts.lib.machines import machine
+from scripts.lib.measuring import add_record, benchmark_parser, run_benchmark, timed
+
+CASES = ("square", "ring")
+RING_SEGMENTS, RING_RADIUS = 100_000, 0.3
+AREA_SHARE = 0.582  # of the largest area that the mean area of a refined square is, measured
+SMALL = 40_000  # triangles of the run that loads kernels
+TILES = 8
+MEBIBYTE = 2**20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures, prints and records; returns 0, or the exit code of an error."""
+    options = parser().parse_args(arguments)
+    if options.apart is not None:
+        return run_benchmark("large_tiles", lambda _: print(json.dumps(measured(json.loads(options.apart)))))
+
+    def body(_: list[str]) -> None:
+        print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
+        print(f"{'case':8}{'triangles':>14}{'tiles':>9}{'tiled':>8}{'plain':>8}{'writing':>9}{'ratio':>7}", end="")
+        print(f"{'device':>16}{'host':>16}")
+        for case in options.cases:
+            for count in options.triangles:
+                record = compared(case, count, options)
+                add_record(options, record, on_gpu=options.device != "cpu")
+                show(record)
+
+    return run_benchmark("large_tiles", body)
+
+
+def compared(case: str, count: float, options: argparse.Namespace) -> dict[str, Any]:
+    """Measures one case in tiles and, unless that is not wanted, plain; each in a process of its own."""
+    common = {
+        "case": case, "count": count, "device": options.device, "threads": options.threads,
+        "folder": str(options.folder), "tile": options.tile or math.ceil(count / TILES), "workers": options.workers,
+    }  # fmt: skip
+    record: dict[str, Any] = {**common, "tiled": apart({**common, "plain": False})}
+    if not options.no_plain:
+        record["plain"] = apart({**common, "plain": True})
+        record["ratio"] = record["tiled"]["seconds"] / (record["plain"]["seconds"] + record["plain"]["writing"])
+    return record
+
+
+def apart(how: dict[str, Any]) -> dict[str, Any]:
+    """Returns what `measured` does in a new process, which prints its log on stderr."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "scripts.study.large_tiles", "--apart", json.dumps(how)], stdout=subprocess.PIPE
+    )
+    if ended.returncode:
+        raise InternalError(f"the refinement in a separate process ended with {ended.returncode}")
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def measured(how: dict[str, Any]) -> dict[str, Any]:
+    """Refines a case in this process, and measures seconds and memory."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    folder = Path(tempfile.mkdtemp(prefix="dmr-large-tiles-", dir=how["folder"]))
+    try:
+        refine = plain if how["plain"] else in_tiles
+        logging.disable()
+        refine({**how, "count": SMALL, "tile": SMALL // 4}, folder / "small")
+        logging.disable(logging.NOTSET)
+        found = refine(how, folder / "large")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    device, sets = open_device(how["device"], how["threads"]), resident_sets()
+    found["host"] = None if sets is None else sets[1] // MEBIBYTE
+    if device.threads == 0:
+        found["device"] = _used(device) // MEBIBYTE
+    return found
+
+
+def in_tiles(how: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Refines in tiles."""
+    domain, max_area = source(how["case"], how["count"])
+    engine = chosen_engine(Resources(how["device"], how["threads"]), workers=how["workers"])
+    seconds, parts = timed(
+        lambda: refine_by(
+            engine, domain, out, tile_triangles=math.ceil(how["tile"]), on_conflict="error", convex_hull=False,
+            overwrite=False, max_area=max_area,
+        )
+    )  # fmt: skip
+    written = sum(path.stat().st_size for path in out.iterdir())
+    return {"seconds": seconds, **parts.counts, "passes": parts.manifest["passes"], "bytes": written}
+
+
+def plain(how: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Refines on one device, and writes the mesh."""
+    domain, max_area = source(how["case"], how["count"])
+    start = time.perf_counter()
+    refined = dmr.refine(domain, max_area=max_area, device=how["device"], threads=how["threads"])
+    seconds = time.perf_counter() - start
+    path = out.with_suffix(".npz")
+    writing, _ = timed(lambda: dmr.write(path, refined.mesh))
+    return {
+        "seconds": seconds, "writing": writing, "triangles": len(refined.mesh.triangles), "bytes": path.stat().st_size
+    }  # fmt: skip
+
+
+def source(case: str, count: float) -> tuple[dmr.Pslg, float | None]:
+    """Returns a domain, and the largest area, that give about `count` triangles."""
+    box = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    if case == "square":
+        return dmr.domains.polygon(box), 1 / (AREA_SHARE * count)
+    ring = dmr.domains.circle_points(RING_RADIUS, RING_SEGMENTS, (0.5, 0.5))
+    inside = math.pi * RING_RADIUS**2
+    most = (1 + inside) / (AREA_SHARE * count)  # the inside counts twice
+    vertices = [*box, *ring.tolist()]
+    first, last = len(box), len(vertices) - 1
+    segments = [*((k, (k + 1) % first) for k in range(first)), *((k, k + 1) for k in range(first, last)), (last, first)]
+    return dmr.Pslg(vertices, segments, regions=[(0.5, 0.5, 1, most / 2), (0.1, 0.1, 2, most)]), None
+
+
+def show(record: dict[str, Any]) -> None:
+    """Prints a row of the table."""
+    tiled, other = record["tiled"], record.get("plain", {})
+    passes = tiled["passes"]
+    tiles = f"{passes[0]['tiles'] if passes else 1} / {len(passes)}"
+    memory = {kind: " / ".join(f"{each.get(kind, '-')}" for each in (tiled, other)) for kind in ("device", "host")}
+    times = [f"{other[name]:.2f}" if name in other else "-" for name in ("seconds", "writing")]
+    ratio = f"{record['ratio']:.2f}" if "ratio" in record else "-"
+    print(
+        f"{record['case']:8}{tiled['triangles']:>14,}{tiles:>9}{tiled['seconds']:>8.2f}{times[0]:>8}{times[1]:>9}"
+        f"{ratio:>7}{memory['device']:>16}{memory['host']:>16}",
+        flush=True,
+    )
+
+
+def _used(device: Any) -> int:
+    """Bytes of the GPU's memory in use; the pool keeps what a run has allocated."""
+    return int(device.total_memory - device.free_memory())
+
+
+def parser() -> argparse.ArgumentParser:
+    """Defines the command-line options."""
+    found = benchmark_parser(__doc__, "refinement")
+    add = found.add_argument
+    add("--cases", nargs="+", choices=CASES, default=CASES[:1], help="default: square")
+    add("--triangles", nargs="+", type=float, default=(1e6,), metavar="N", help="of the results, about")
+    add("--tile", type=float, metavar="N", help=f"predicted triangles per tile (default: an {TILES}th)")
+    add("--device", default="cpu", help="as for dmr.refine (default: cpu)")
+    add("--threads", type=int, metavar="N", help="CPU threads of each task")
+    add("--workers", type=int, metavar="N", help="processes (default: this one)")
+    add("--folder", type=Path, default=Path("/dev/shm"), help="for the files (default: /dev/shm)")
+    add("--no-plain", action="store_true", help="refine in tiles only")
+    add("--apart", help=argparse.SUPPRESS)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
