@@ -3,8 +3,9 @@
     python -m scripts.study.large_tiles --triangles 16.8e6 67e6 135e6 --device cuda          # a square in eight tiles
     python -m scripts.study.large_tiles --cases ring --triangles 1e9 --tile 20e6 --device cuda --no-plain
 
-Cases are "square", the unit square with a largest area, and "ring", the square with a ring of 100,000 segments around
-(0.5, 0.5), whose inside has half of the largest area of the outside. Each refinement runs in a process of its own, after
+Cases are "square", the unit square with a largest area; "coast", a square with an irregular closed curve of 100,000
+segments, whose inside has half of the largest area of the outside; and "ring", the same with a regular polygon, all of
+whose vertices are on one circle. Each refinement runs in a process of its own, after
 a small one that loads kernels and libraries; files lie in --folder. The log of phases goes to stderr as it happens.
 Columns:
 
@@ -30,6 +31,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import dmr
 from dmr.common.system.resident import resident_sets
 from dmr.distributed.engines import chosen_engine
@@ -39,9 +42,11 @@ from dmr.errors import InternalError
 from dmr.memory import open_device
 from scripts.lib.machines import machine
 from scripts.lib.measuring import add_record, benchmark_parser, run_benchmark, timed
+from scripts.lib.outlines import coast
 
-CASES = ("square", "ring")
-RING_SEGMENTS, RING_RADIUS = 100_000, 0.3
+CASES = ("square", "coast", "ring")
+SEGMENTS = 100_000
+HALF_WIDTH = 2.0  # of the square around a curve of radius 1, about
 AREA_SHARE = 0.582  # of the largest area that the mean area of a refined square is, measured
 SMALL = 40_000  # triangles of the run that loads kernels
 TILES = 8
@@ -139,16 +144,18 @@ def plain(how: dict[str, Any], out: Path) -> dict[str, Any]:
 
 def source(case: str, count: float) -> tuple[dmr.Pslg, float | None]:
     """Returns a domain, and the largest area, that give about `count` triangles."""
-    box = [(0, 0), (1, 0), (1, 1), (0, 1)]
     if case == "square":
-        return dmr.domains.polygon(box), 1 / (AREA_SHARE * count)
-    ring = dmr.domains.circle_points(RING_RADIUS, RING_SEGMENTS, (0.5, 0.5))
-    inside = math.pi * RING_RADIUS**2
-    most = (1 + inside) / (AREA_SHARE * count)  # the inside counts twice
-    vertices = [*box, *ring.tolist()]
-    first, last = len(box), len(vertices) - 1
-    segments = [*((k, (k + 1) % first) for k in range(first)), *((k, k + 1) for k in range(first, last)), (last, first)]
-    return dmr.Pslg(vertices, segments, regions=[(0.5, 0.5, 1, most / 2), (0.1, 0.1, 2, most)]), None
+        return dmr.domains.rectangle(1, 1), 1 / (AREA_SHARE * count)
+    ring = coast(SEGMENTS).vertices if case == "coast" else dmr.domains.circle_points(1.0, SEGMENTS)
+    x, y = ring.T
+    inside = 0.5 * abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))))
+    most = ((2 * HALF_WIDTH) ** 2 + inside) / (AREA_SHARE * count)  # the inside counts twice
+    corner = 0.99 * HALF_WIDTH
+    regions = [(0, 0, 1, most / 2), (corner, corner, 2, most)]
+    vertices = [*(HALF_WIDTH * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])), *ring]
+    first, last = 4, len(vertices) - 1
+    pairs = [[(k, k + 1) for k in range(low, high)] + [(high, low)] for low, high in ((0, first - 1), (first, last))]
+    return dmr.Pslg(vertices, [*pairs[0], *pairs[1]], regions=regions), None
 
 
 def show(record: dict[str, Any]) -> None:
