@@ -31,7 +31,9 @@ from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.pieces import edge_keys, restricted, touching, united
 from dmr.distributed.tiles.refining import segments_of_whole
-from dmr.distributed.tiles.tasks import LOOSE, Stored, save_tiles
+from dmr.distributed.tiles.sections import LOOSE
+from dmr.distributed.tiles.stored import Stored
+from dmr.distributed.tiles.tasks import save_tiles
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.validation.findings import numbered
 from dmr.distributed.validation.own_checks import OwnChecks

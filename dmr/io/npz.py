@@ -18,7 +18,7 @@ from dmr.mesh.names import MARKERS, REGIONS
 from dmr.mesh.types import Mesh, Pslg
 
 VERSION = 1
-_VERSION_KEY = "dmr_format"
+VERSION_KEY = "dmr_format"
 
 # The names of regions and markers, as arrays of numbers and of texts.
 _NAME_KEYS = [f"{kind[:-1]}_{what}" for kind in (REGIONS, MARKERS) for what in ("numbers", "names")]
@@ -52,7 +52,7 @@ def read_npz(path: Path) -> Mesh | Pslg:
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise FileContentError("is a single array (.npy), not an .npz archive", path)
             stack.enter_context(archive)
-            version = int(archive[_VERSION_KEY]) if _VERSION_KEY in archive else VERSION
+            version = int(archive[VERSION_KEY]) if VERSION_KEY in archive else VERSION
             if version > VERSION:
                 raise FileContentError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)
             kind: type[Mesh] | type[Pslg] = Mesh if "triangles" in archive else Pslg
@@ -94,7 +94,7 @@ def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:
 
 def mesh_arrays(item: Mesh | Pslg) -> dict[str, Any]:
     """The arrays of a file, by name."""
-    arrays: dict[str, Any] = {_VERSION_KEY: np.array(VERSION)}
+    arrays: dict[str, Any] = {VERSION_KEY: np.array(VERSION)}
     stored = {f.name: getattr(item, f.name) for f in fields(item) if f.name != "names"}
     arrays |= {name: array for name, array in stored.items() if array is not None}
     for kind, numbered in item.names.items():

@@ -28,8 +28,8 @@ from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
-from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.pieces import united
+from dmr.distributed.tiles.sections import load_piece
 from dmr.refinement.options import RefineOptions
 from scripts.lib.machines import machine
 from scripts.lib.measuring import add_record, benchmark_parser, positive, run_benchmark, standard_input
@@ -85,7 +85,7 @@ def _compared(
             return refine_tiles(runner, source, tile_triangles=tile, bounds=bounds)
 
         seconds, done = _timed(refined)
-        union = united([Piece.load(runner.store.folder(piece)) for piece in done.pieces]).mesh
+        union = united([load_piece(runner.store, piece) for piece in done.pieces]).mesh
         proved = dmr.validate(union, input=source, min_angle=30, max_area=max_area).ok
     return {
         "input": name,

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -38,6 +39,22 @@ inline int write_all(int fd, const char *p, const char *end) {
         const ssize_t written = ::write(fd, p, static_cast<std::size_t>(end - p));
         if (written > 0) {
             p += written;
+        } else if (written == 0) {
+            return EIO;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+// Writes all bytes to an open file, from an offset on. Threads may do so at the same time. Returns 0, or an errno.
+inline int write_all_at(int fd, const char *p, const char *end, std::int64_t offset) {
+    while (p < end) {
+        const ssize_t written = ::pwrite(fd, p, static_cast<std::size_t>(end - p), static_cast<off_t>(offset));
+        if (written > 0) {
+            p += written;
+            offset += written;
         } else if (written == 0) {
             return EIO;
         } else if (errno != EINTR) {

@@ -11,6 +11,7 @@ from dmr.distributed.jobs.job_folder import MANIFEST, write_json
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.output.ghosts import find_border, make_part, match_borders
+from dmr.distributed.tiles.sections import PieceSource
 from dmr.errors import file_error
 from dmr.mesh.types import Mesh, Pslg
 
@@ -18,12 +19,12 @@ FORMAT = "dmr parts"
 VERSION = 1
 
 
-def finish(runner: Runner, pieces: Sequence[str], out: Path, source: Mesh | Pslg) -> dict[str, Any]:
+def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mesh | Pslg) -> dict[str, Any]:
     """Makes the parts of pieces that are the outputs of tasks, and moves their files to a folder.
 
     Args:
         runner: runs the tasks, whose outputs are on the file system of `out`.
-        pieces: the names of the outputs, one per part.
+        pieces: where they are, one per part.
         out: the folder, which exists. Files of parts that are there and not among the outputs are taken for the result
             of an interrupted call.
         source: has the holes, regions and names of the whole.
@@ -32,16 +33,19 @@ def finish(runner: Runner, pieces: Sequence[str], out: Path, source: Mesh | Pslg
         Entries of the manifest, without which the folder is no result: plain JSON values.
     """
     names = {kind: {str(number): name for number, name in each.items()} for kind, each in source.names.items()}
-    borders = [Task.of(find_border, [piece]) for piece in pieces]
-    summaries = runner.run(borders)
-    match = Task.of(match_borders, [border.name for border in borders])
+    match = Task.of(match_borders, [piece.border for piece in pieces])
     (matched,) = runner.run([match])
+    borders = [
+        Task.of(find_border, [match.name, *piece.inputs], index=index, **piece.options)
+        for index, piece in enumerate(pieces)
+    ]
+    summaries = runner.run(borders)
     firsts = list(accumulate((summary["triangles"] for summary in summaries), initial=0))
     makers = []
     for index, (piece, around) in enumerate(zip(pieces, matched["neighbours"], strict=True)):
-        inputs = [piece, match.name, *(borders[k].name for k in (index, *around))]
-        options = {"neighbours": around, "firsts": [firsts[k] for k in (index, *around)], "names": names}
-        makers.append(Task.of(make_part, inputs, index=index, **options))
+        inputs = [match.name, *(borders[k].name for k in around), *piece.inputs]
+        options = {"neighbours": around, "starts": [firsts[k] for k in (index, *around)], "names": names}
+        makers.append(Task.of(make_part, inputs, index=index, **options, **piece.options))
     parts = runner.run(makers)
     for maker, part in zip(makers, parts, strict=True):
         _move(runner.store.folder(maker.name).path / part["file"], out / part["file"])

@@ -1,8 +1,9 @@
 """Makes parts of pieces, in tasks that read a piece and the borders of its neighbours, but never the whole.
 
-1. `find_border`, per piece: the triangles that touch vertices which other pieces may have.
-2. `match_borders`: the vertices that several pieces have, and which pieces are neighbours.
-3. `make_part`, per piece: the part, with the ghosts from the borders of its neighbours.
+1. `match_borders`: the vertices that several pieces have, and which pieces are neighbours.
+2. `find_border`, per piece: the triangles that touch these vertices.
+3. `make_part`, per piece: the part, with the ghosts from the borders of its neighbours. Its arrays are made from those
+   of the piece while they are written.
 """
 
 from __future__ import annotations
@@ -13,34 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.threads import thread_count
+from dmr.distributed.archives.npz import copied, write_npz
+from dmr.distributed.archives.union import Numbers, unite
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.output.part import Part, file_name
+from dmr.distributed.output.columns import mesh_columns
+from dmr.distributed.output.part import file_name
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted, touching, united
-from dmr.mesh.types import Mesh
+from dmr.distributed.tiles.sections import Section, sections
+from dmr.mesh.types import Int
 
 Int64 = NDArray[np.int64]
 Summary = dict[str, Any]
 
 
-def find_border(inputs: Sequence[Folder], out: Folder, resources: Resources) -> Summary:
-    """Finds the triangles at the border of a piece: `inputs` is the piece, whose numbers ascend, with its `BORDER`.
-
-    The output is the piece of these triangles, with `BORDER`, and `triangle`: (b,) the index of each in the piece.
-    """
-    piece, border = Piece.load(inputs[0]), inputs[0][BORDER]
-    mesh = piece.mesh
-    outer = np.zeros(len(mesh.vertices), bool)
-    outer[np.searchsorted(piece.numbers, border)] = True
-    triangles = np.flatnonzero(touching(mesh.triangles, outer))
-    restricted(piece, triangles).save(out)
-    out[BORDER], out["triangle"] = border, triangles
-    return {"triangles": len(mesh.triangles), "vertices": int(piece.numbers.max(initial=-1)) + 1}
-
-
 def match_borders(inputs: Sequence[Folder], out: Folder, resources: Resources) -> Summary:
-    """Finds the vertices that several pieces have: `inputs` are the borders of all pieces, in order.
+    """Finds the vertices that several pieces have: `inputs` have the `BORDER` of all pieces, in order.
 
     The output has two arrays of equal length, sorted by number, then by part: `numbers` and `parts`.
     """
@@ -72,6 +63,47 @@ def _neighbours(numbers: Int64, parts: NDArray[np.int32], count: int) -> list[se
         step += 1
 
 
+def find_border(
+    inputs: Sequence[Folder],
+    out: Folder,
+    resources: Resources,
+    *,
+    index: int,
+    places: Sequence[int],
+    firsts: Sequence[int],
+    loose: bool,
+) -> Summary:
+    """Finds the triangles of a piece that touch others: `inputs` are the shared vertices and those of `sections`.
+
+    The output is the piece of these triangles, and `triangle`: (b,) the index of each in the piece.
+
+    Args:
+        inputs, out, resources: as for all tasks.
+        index: of the piece; the other options are those of `sections`.
+    """
+    shared = _shared(inputs[0], index)
+    layers, triangles, before, vertices = [], [np.empty(0, np.int64)], 0, 0
+    for section in sections(inputs[1:], places=places, firsts=firsts, loose=loose):
+        mesh, found = section.mesh, section.numbers.find(shared)
+        if (found >= 0).any():
+            outer = np.zeros(len(mesh.vertices), bool)
+            outer[found[found >= 0]] = True
+            chosen = np.flatnonzero(touching(mesh.triangles, outer))
+            layers.append(restricted(section.as_piece(), chosen))
+            triangles.append(before + chosen)
+        before += len(mesh.triangles)
+        vertices = max(vertices, section.numbers.highest + 1)
+    if layers:
+        united(layers).save(out)
+    out["triangle"] = np.concatenate(triangles)
+    return {"triangles": before, "vertices": vertices}
+
+
+def _shared(matched: Folder, index: int) -> Int64:
+    """Returns the numbers of the vertices that a piece shares with others, ascending."""
+    return np.asarray(matched["numbers"][matched["parts"] == index])
+
+
 def make_part(
     inputs: Sequence[Folder],
     out: Folder,
@@ -79,68 +111,75 @@ def make_part(
     *,
     index: int,
     neighbours: Sequence[int],
-    firsts: Sequence[int],
+    starts: Sequence[int],
     names: Mapping[str, Any],
+    places: Sequence[int],
+    firsts: Sequence[int],
+    loose: bool,
 ) -> Summary:
-    """Makes a part: `inputs` are its piece, the shared vertices, its border, and the borders of its neighbours.
+    """Makes a part: `inputs` are the shared vertices, the borders of its neighbours, and those of `sections`.
 
     Args:
         inputs, out, resources: as for all tasks. The output is the file of the part.
         index: the number of the part; neighbours: those of its neighbours, ascending.
-        firsts: the number of the first triangle of the part, then of each neighbour.
+        starts: the number of the first triangle of the part, then of each neighbour.
         names: of regions and markers: numbers, as texts, with their names.
+        places, firsts, loose: as for `sections`.
     """
-    piece, shared, border = Piece.load(inputs[0]), inputs[1], inputs[2]
-    layers, ghost_numbers, ghost_owners = [], [], []
-    for folder, owner, first in zip(inputs[3:], neighbours, firsts[1:], strict=True):
+    matched, own_shared = inputs[0], _shared(inputs[0], index)
+    own = sections(inputs[1 + len(neighbours) :], places=places, firsts=firsts, loose=loose)
+    layers, ghost_numbers, ghost_owners = [], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+    for folder, owner, first in zip(inputs[1:], neighbours, starts[1:], strict=False):
         around = Piece.load(folder)
-        common = np.isin(around.numbers, border[BORDER])
+        common = np.isin(around.numbers, own_shared)
         chosen = np.flatnonzero(touching(around.mesh.triangles, common))
-        layers.append(restricted(around, chosen))
+        layer = restricted(around, chosen)
+        layers.append(Section(layer.mesh, Numbers(layer.numbers)))
         ghost_numbers.append(first + folder["triangle"][chosen])
         ghost_owners.append(np.full(len(chosen), owner, np.int32))
-    whole = united([piece, *layers])
-    owners_of_ghosts = np.concatenate([np.empty(0, np.int32), *ghost_owners])
-    others, owners = _owned_by_others(whole, len(piece.mesh.triangles), index, owners_of_ghosts, shared)
-    part = Part(
-        index=index,
-        mesh=_named(whole.mesh, names),
-        numbers=whole.numbers,
-        own=len(piece.mesh.triangles),
-        first=firsts[0],
-        ghost_numbers=np.concatenate([np.empty(0, np.int64), *ghost_numbers]),
-        ghost_owners=owners_of_ghosts,
-        border=others,
-        border_owners=owners,
-    )
-    part.write(out.path / file_name(index))
+    owners_of_ghosts = np.concatenate(ghost_owners)
+    threads = thread_count(resources.threads)
+    union = unite([section.numbers for section in (*own, *layers)], threads)
+    ghosts = [np.empty((0, 3), np.int32)]
+    ghosts += [place[layer.mesh.triangles] for place, layer in zip(union.places[len(own) :], layers, strict=True)]
+    others, owners = _owned_by_others(union.numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
+    columns = mesh_columns([section.mesh for section in (*own, *layers)], union, names)
+    triangles = sum(len(section.mesh.triangles) for section in own)
+    columns |= {
+        "index": copied(np.array(index)),
+        "own": copied(np.array(triangles)),
+        "first": copied(np.array(starts[0])),
+        "numbers": copied(union.numbers),
+        "ghost_numbers": copied(np.concatenate(ghost_numbers)),
+        "ghost_owners": copied(owners_of_ghosts),
+        "border": copied(others),
+        "border_owners": copied(owners),
+    }
+    with (out.path / file_name(index)).open("xb") as file:
+        write_npz(file.fileno(), columns, threads)
     return {
         "file": file_name(index),
-        "triangles": part.own,
-        "ghosts": len(part.ghost_numbers),
-        "vertices": len(part.numbers),
-        "segments": len(part.mesh.segments),
-        "own_vertices": len(part.numbers) - len(part.border),
+        "triangles": triangles,
+        "ghosts": len(owners_of_ghosts),
+        "vertices": len(union.numbers),
+        "segments": columns["segments"].shape[0],
+        "own_vertices": len(union.numbers) - len(others),
     }
 
 
 def _owned_by_others(
-    whole: Piece, own: int, index: int, ghost_owners: NDArray[np.int32], shared: Folder
+    numbers_of_all: Int64, ghosts: Int, index: int, ghost_owners: NDArray[np.int32], shared: Folder
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The vertices that other parts own, ascending, and these parts: the smallest ones with a triangle there."""
-    ghosts = whole.mesh.triangles[own:]
-    vertices, first = np.unique(ghosts, return_index=True)  # ghosts are in the order of their owners
+    """The vertices that other parts own, ascending, and these parts: the smallest ones with a triangle there.
+
+    Args:
+        numbers_of_all: of the vertices of the part; ghosts: (g, 3) the corners of its ghosts, by owner.
+    """
+    vertices, first = np.unique(ghosts, return_index=True)
     numbers, parts = shared["numbers"], shared["parts"]
-    place = np.minimum(np.searchsorted(numbers, whole.numbers[vertices]), max(len(numbers) - 1, 0))
+    place = np.minimum(np.searchsorted(numbers, numbers_of_all[vertices]), max(len(numbers) - 1, 0))
     owners = ghost_owners[first // 3]
-    there = np.flatnonzero(numbers[place] == whole.numbers[vertices])
+    there = np.flatnonzero(numbers[place] == numbers_of_all[vertices])
     owners[there] = parts[place[there]]  # the first entry of a number has the smallest part
     others = owners != index
     return vertices[others], owners[others]
-
-
-def _named(mesh: Mesh, names: Mapping[str, Any]) -> Mesh:
-    """Returns a mesh with names, whose numbers are texts in plain JSON."""
-    kinds = {kind: {int(number): name for number, name in each.items()} for kind, each in names.items()}
-    arrays = {name: getattr(mesh, name) for name in mesh.__dataclass_fields__ if name != "names"}
-    return Mesh.sound(**arrays, names=kinds)

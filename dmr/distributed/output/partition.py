@@ -18,6 +18,7 @@ from dmr.distributed.output.parts import Parts
 from dmr.distributed.output.scratch import scratch_store
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted
+from dmr.distributed.tiles.sections import PieceSource
 from dmr.errors import DmrError, ExistingFileError, OptionError, file_error
 from dmr.memory import open_device, record
 from dmr.mesh.arguments import check_kind, file_path
@@ -75,7 +76,7 @@ def write_divided(mesh: Mesh, divided: Sequence[Int64], folder: Path) -> Parts:
         for triangles, kept in zip(divided, vertices, strict=True):
             arrays: dict[str, NDArray[np.generic]] = {BORDER: kept[uses[kept] > 1]}
             restricted(whole, triangles, vertices=kept).save(arrays)
-            pieces.append(store.put(arrays))
+            pieces.append(PieceSource(store.put(arrays)))
         write_manifest(folder, finish(InProcess(store), pieces, folder, mesh))
     return Parts(folder)
 

@@ -7,7 +7,7 @@
         if nothing waits: stop
         divide the patches that the band reaches              (in parallel)
         join their parts to the band, and cut it into tiles   (larger ones if no pass gets anything done)
-    publish each patch                                        (in parallel)
+    find the border of each piece                             (in parallel)
 
 A pass begins when all tiles of the one before are done. Which tasks there are, and all their results, depend on the
 source, the options and the size of the tiles only.
@@ -29,6 +29,8 @@ from dmr.distributed.jobs.task import Task
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.bands import Reach, layers_of
 from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.sections import PieceSource
+from dmr.distributed.tiles.stored import Stored
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES
@@ -67,7 +69,7 @@ class Tiled:
     """A refinement in tiles.
 
     Attributes:
-        pieces: the names of the outputs that hold the pieces (`Piece.load`), in order.
+        pieces: where the pieces are, in order.
         complete: whether no triangle misses a bound because its tile reached the default limit on points.
         vertices, triangles: of the result.
         unrefined: number of triangles that miss a bound, by reason.
@@ -76,7 +78,7 @@ class Tiled:
         warnings: one sentence each.
     """
 
-    pieces: tuple[str, ...]
+    pieces: tuple[PieceSource, ...]
     complete: bool
     vertices: int
     triangles: int
@@ -123,8 +125,8 @@ def refine_tiles(
     (start,) = runner.run([begun])
     if not start["tiles"]:
         return Tiled(
-            (begun.name,), start["complete"], start["vertices"], start["triangles"], start["unrefined"], (),
-            tuple(start["warnings"]),
+            (PieceSource(begun.name),), start["complete"], start["vertices"], start["triangles"], start["unrefined"],
+            (), tuple(start["warnings"]),
         )  # fmt: skip
     tiles = [(begun.name, place) for place in range(start["tiles"])]
     return run_passes(runner, begun.name, tiles, start, tile_triangles=tile_triangles, bounds=bounds)
@@ -190,7 +192,7 @@ class _Passes:
                 f"circles of the mesh reach across tiles of {self._asked:,} triangles: bands were refined in tiles of "
                 f"up to {self._grown:,}"
             )
-        return self._published()
+        return self._result()
 
     def _grow(self, seeds: int) -> None:
         """Makes the tiles of bands larger: at the latest a tile without any cut holds all that waits."""
@@ -270,22 +272,17 @@ class _Passes:
         return found
 
     def _reach(self, name: str, place: int, first: int) -> Reach:
-        return Reach.load(tasks.Stored(self._runner.store.folder(name), place), first)
+        return Reach.load(Stored(self._runner.store.folder(name), place), first)
 
-    def _published(self) -> Tiled:
+    def _result(self) -> Tiled:
         pieces: dict[int, list[Held]] = {}
         for held in self._held:
             pieces.setdefault(held.piece, []).insert(0, held)  # the core, if there is one, comes after the margin
-        todo = [
-            Task.of(
-                tasks.publish,
-                [self._whole, *(held.name for held in patches)],
-                places=[held.place for held in patches],
-                firsts=[held.first for held in patches],
-                loose=self._loose and number == 0,
-            )
-            for number, patches in enumerate(pieces.values())
-        ]
+        found = []
+        for number, patches in enumerate(pieces.values()):
+            names, places, firsts, _ = zip(*patches, strict=True)
+            found.append(PieceSource("", self._whole, names, places, firsts, loose=self._loose and number == 0))
+        todo = [Task.of(tasks.summarize, each.inputs, places=each.places, firsts=each.firsts) for each in found]
         summaries = self._runner.run(todo)
         unrefined: Counter[str] = Counter()
         for summary in summaries:
@@ -296,7 +293,7 @@ class _Passes:
                 f"{counted(unrefined['budget'], 'triangle is', 'triangles are')} not finished"
             )
         return Tiled(
-            tuple(task.name for task in todo),
+            tuple(each._replace(border=task.name) for each, task in zip(found, todo, strict=True)),
             not unrefined["budget"],
             self._vertices,
             sum(summary["triangles"] for summary in summaries),

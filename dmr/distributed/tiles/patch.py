@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.numbering import Union
-from dmr.distributed.tiles.piece import MESH_ARRAYS, Arrays, Int64, Piece
+from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece
 from dmr.mesh.types import Float, Int, Mesh
 
 Mask = NDArray[np.bool_]
@@ -81,10 +81,7 @@ class Patch:
 
     def published(self, named: Mask) -> Piece:
         """Returns the piece of the result: its segments are pieces of the input segments that are `named`."""
-        mesh, kept = self.mesh, named[self.segment_origin]
-        arrays = {name: getattr(mesh, name) for name in MESH_ARRAYS}
-        arrays |= {"segments": mesh.segments[kept], "segment_markers": _rows(mesh.segment_markers, kept)}
-        return Piece(Mesh.sound(**arrays), self.numbers)
+        return Piece(_published(self.mesh, self.segment_origin, named), self.numbers)
 
     def taken(self, chosen: Mask | NDArray[np.intp]) -> Patch:
         """Returns the patch of the chosen triangles, with the vertices and segments that these have.
@@ -124,6 +121,19 @@ class Patch:
 def with_numbers(numbers: Int64, first: int) -> Int64:
     """Returns numbers of vertices, with those from `first` on in place of -1, -2, ..."""
     return np.where(numbers < 0, first - 1 - numbers, numbers)
+
+
+def published_arrays(arrays: Arrays | Mapping[str, NDArray[Any]], named: Mask) -> tuple[Mesh, Int64]:
+    """Returns the mesh of `Patch.published` for a stored patch, and the stored numbers of its vertices."""
+    mesh = Mesh.sound(**{name: arrays[name] for name in MESH_ARRAYS if name in arrays})
+    return _published(mesh, arrays["segment_origin"], named), arrays[NUMBERS]
+
+
+def _published(mesh: Mesh, segment_origin: Int, named: Mask) -> Mesh:
+    kept = named[segment_origin]
+    arrays = {name: getattr(mesh, name) for name in MESH_ARRAYS}
+    arrays |= {"segments": mesh.segments[kept], "segment_markers": _rows(mesh.segment_markers, kept)}
+    return Mesh.sound(**arrays)
 
 
 def glued(patches: Sequence[Patch]) -> Patch:

@@ -58,11 +58,11 @@ def united(pieces: Sequence[Piece]) -> Piece:
     segments = arrays["segments"]
     once = np.sort(np.unique(edge_keys(segments), return_index=True)[1])
     arrays["segments"] = segments[once]
-    arrays["segment_markers"] = _rows(_joined(meshes, "segment_markers"), once)
+    arrays["segment_markers"] = _rows(joined_rows(meshes, "segment_markers"), once)
     for name in PER_VERTEX:
-        tables = _of_vertices(meshes, name)
+        tables = tables_of_vertices(meshes, name)
         arrays[name] = None if tables is None else union.rows(tables)
-    arrays |= {name: _joined(meshes, name) for name in PER_TRIANGLE}
+    arrays |= {name: joined_rows(meshes, name) for name in PER_TRIANGLE}
     return Piece(Mesh.sound(**arrays), union.numbers)
 
 
@@ -114,7 +114,8 @@ def _rows(array: Index | None, rows: Index) -> Index | None:
     return None if array is None else array[rows]
 
 
-def _joined(meshes: Sequence[Mesh], name: str) -> Index | None:
+def joined_rows(meshes: Sequence[Mesh], name: str) -> Index | None:
+    """Returns the rows of triangles or segments of all meshes, unless one has none for its elements."""
     element = "triangles" if name in PER_TRIANGLE else "vertices" if name in PER_VERTEX else "segments"
     arrays = [getattr(mesh, name) for mesh in meshes if len(getattr(mesh, element))]
     if not arrays or any(array is None for array in arrays):
@@ -122,7 +123,7 @@ def _joined(meshes: Sequence[Mesh], name: str) -> Index | None:
     return np.concatenate(arrays)
 
 
-def _of_vertices(meshes: Sequence[Mesh], name: str) -> list[Index] | None:
+def tables_of_vertices(meshes: Sequence[Mesh], name: str) -> list[Index] | None:
     """Returns the tables of vertices, of equal width, unless one is missing; a mesh without vertices has none."""
     full = [getattr(mesh, name) for mesh in meshes if len(mesh.vertices)]
     if not full or any(table is None for table in full):

@@ -4,7 +4,7 @@
     refine     a tile               -> its margin and its core, and how far what waits is from their borders
     divide     a refined tile       -> its part for the band, and its rest
     join       parts for the band   -> the band, cut into tiles
-    publish    what is left of a tile -> the piece of the result
+    summarize  what is left of a tile -> the border of the piece of the result, and its counts
 
 A folder that holds several patches has each under its place: "3-triangles", ...
 """
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.archives.union import Numbers
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
@@ -24,16 +25,17 @@ from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
-from dmr.distributed.tiles.piece import BORDER, Piece
-from dmr.distributed.tiles.pieces import restricted, united
+from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
+from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.sections import LOOSE
+from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.pipeline import refine as refine_whole
 from dmr.triangulation.meshing import triangulate_noting
 
-LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses
 COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result, but no more than
 COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
@@ -44,25 +46,6 @@ SOURCE_ARRAYS = {
     ),
     Pslg: ("vertices", "segments", "holes", "regions", "segment_markers", "vertex_markers", "vertex_attributes"),
 }  # fmt: skip
-
-
-class Stored:
-    """The arrays of one of several patches in a folder."""
-
-    def __init__(self, folder: Folder, place: int | str) -> None:
-        self._folder, self._prefix = folder, f"{place}-"
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        """Returns an array."""
-        return self._folder[self._prefix + name]
-
-    def __setitem__(self, name: str, array: NDArray[Any]) -> None:
-        """Stores an array."""
-        self._folder[self._prefix + name] = array
-
-    def __contains__(self, name: object) -> bool:
-        """Whether there is an array of that name."""
-        return isinstance(name, str) and self._prefix + name in self._folder
 
 
 def source_arrays(source: Mesh | Pslg) -> dict[str, NDArray[Any]]:
@@ -223,33 +206,26 @@ def join(
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 
-def publish(
-    inputs: Sequence[Folder],
-    out: Folder,
-    resources: Resources,
-    *,
-    places: Sequence[int],
-    firsts: Sequence[int],
-    loose: bool,
+def summarize(
+    inputs: Sequence[Folder], out: Folder, resources: Resources, *, places: Sequence[int], firsts: Sequence[int]
 ) -> dict[str, Any]:
-    """Makes a piece of the result, with its border, from patches of one tile.
+    """Finds the border of a piece of the result, which consists of patches, and counts its triangles.
 
     Args:
         inputs: the whole, and the folders of the patches.
-        out: for the piece; resources: not used.
-        places: of the patches in their folders, the largest first; firsts: the number of the first new vertex of each.
-        loose: whether the piece also gets the vertices of the source that no triangle uses.
+        out: for the border; resources: not used.
+        places: of the patches in their folders; firsts: the number of the first new vertex of each.
     """
     given = [(Stored(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
-    patches = [Patch.load(part).numbered(first) for part, first in given]
-    whole = Whole.load(inputs[0])
-    pieces = [patch.published(whole.named) for patch in patches]
-    piece = united([*pieces, Piece.load(Stored(inputs[0], LOOSE))] if loose else pieces)
-    piece.save(out)
-    pinched = np.intersect1d(whole.pinched, piece.numbers)
-    out[BORDER] = np.unique(np.concatenate([pinched, *(Reach.load(part, first).border for part, first in given)]))
-    found = np.sum([np.bincount(patch.reasons, minlength=len(REASONS) + 1)[1:] for patch in patches], axis=0)
+    pinched, reasons, triangles = Whole.load(inputs[0]).pinched, np.zeros(len(REASONS) + 1, np.int64), 0
+    borders = []
+    for part, first in given:
+        numbers = Numbers(part[NUMBERS], first)
+        borders += [Reach.load(part, first).border, pinched[numbers.find(pinched) >= 0]]
+        reasons += np.bincount(part["reasons"], minlength=len(reasons))
+        triangles += len(part["triangles"])
+    out[BORDER] = np.unique(np.concatenate(borders))
     return {
-        "triangles": len(piece.mesh.triangles),
-        "unrefined": {reason: int(count) for reason, count in zip(REASONS, found, strict=True) if count},
+        "triangles": triangles,
+        "unrefined": {reason: int(count) for reason, count in zip(REASONS, reasons[1:], strict=True) if count},
     }

@@ -14,6 +14,7 @@ from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.pieces import united
+from dmr.distributed.tiles.sections import load_piece
 from dmr.refinement.options import RefineOptions
 from dmr.sizing.functions import size_source
 
@@ -45,4 +46,4 @@ def tiled(
         options=RefineOptions(**options), sources={} if max_edge is None else {"max_edge": size_source(max_edge)}
     )
     done = refine_tiles(runner, source, tile_triangles=tile_triangles, bounds=bounds)
-    return done, whole_mesh(united([Piece.load(runner.store.folder(name)) for name in done.pieces]))
+    return done, whole_mesh(united([load_piece(runner.store, piece) for piece in done.pieces]))

@@ -1,0 +1,1 @@
+"""Unions of numbered lists, and archives of arrays, by native code on several threads."""

@@ -1,0 +1,179 @@
+// The C interface of unions and of arrays in archives (dmr/distributed/archives/native.py).
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "crc.hpp"
+#include "dmr/common/system/calls.hpp"
+#include "portable/interrupts.hpp"
+#include "union.hpp"
+
+using namespace archives;
+
+namespace {
+
+constexpr int64_t CHUNK = 1 << 20; // bytes that a thread makes, sums up and writes at once
+
+enum Kind : int32_t { COPIED = 0, TRANSLATED = 1, GATHERED = 2 };
+
+// A table of rows (`DmrSource`): of `count` rows, or entries of int32 where they are translated by `table`.
+struct Source {
+    const unsigned char *rows;
+    int64_t count;
+    const int32_t *table;
+};
+
+// An array of an archive (`DmrColumn`).
+//   COPIED      the rows of the sources, one after the other
+//   TRANSLATED  the entries of the sources, each replaced by that of its source's table
+//   GATHERED    row i is row from[i] of all sources, counted over them
+struct Column {
+    int64_t offset; // of the bytes in the file
+    int64_t rows;
+    const Source *sources;
+    const int32_t *from;
+    int32_t kind;
+    int32_t row_bytes;
+    int32_t source_count;
+    uint32_t crc; // of the bytes before them in the archive's member; then of these, too
+};
+
+// The source with a row that is counted over all sources, and the row within it.
+const Source *find(const Column &column, int64_t &row) {
+    const Source *source = column.sources;
+    for (; row >= source->count; ++source)
+        row -= source->count;
+    return source;
+}
+
+void gather(const Column &column, int64_t begin, int64_t end, unsigned char *out) {
+    const std::size_t bytes = column.row_bytes;
+    const auto rows = [&](auto width) { // a constant width, where there is one, makes a move of the copy
+        for (int64_t i = begin; i < end; ++i, out += width) {
+            int64_t row = column.from[i];
+            const Source *const source = find(column, row);
+            std::memcpy(out, source->rows + row * width, width);
+        }
+    };
+    if (bytes == 4)
+        rows(std::integral_constant<std::size_t, 4>());
+    else if (bytes == 8)
+        rows(std::integral_constant<std::size_t, 8>());
+    else if (bytes == 16)
+        rows(std::integral_constant<std::size_t, 16>());
+    else
+        rows(bytes);
+}
+
+// Makes the rows from `begin` to `end` of a column.
+void make(const Column &column, int64_t begin, int64_t end, unsigned char *out) {
+    if (column.kind == GATHERED)
+        return gather(column, begin, end, out);
+    while (begin < end) {
+        int64_t row = begin;
+        const Source *const source = find(column, row);
+        const int64_t count = std::min(end - begin, source->count - row);
+        const unsigned char *const from = source->rows + row * column.row_bytes;
+        if (column.kind == COPIED) {
+            std::memcpy(out, from, count * column.row_bytes);
+        } else {
+            const int32_t *const entries = reinterpret_cast<const int32_t *>(from);
+            int32_t *const translated = reinterpret_cast<int32_t *>(out);
+            const int64_t values = count * column.row_bytes / int64_t(sizeof(int32_t));
+            for (int64_t i = 0; i < values; ++i)
+                translated[i] = source->table[entries[i]];
+        }
+        out += count * column.row_bytes;
+        begin += count;
+    }
+}
+
+struct Chunk {
+    int32_t column;
+    int64_t begin, end; // rows
+    uint32_t crc;
+};
+
+std::vector<Chunk> cut(const Column *columns, int32_t count) {
+    std::vector<Chunk> chunks;
+    for (int32_t c = 0; c < count; ++c) {
+        if (columns[c].row_bytes == 0)
+            continue;
+        const int64_t step = std::max<int64_t>(1, CHUNK / columns[c].row_bytes);
+        for (int64_t row = 0; row < columns[c].rows; row += step)
+            chunks.push_back({c, row, std::min(row + step, columns[c].rows), 0});
+    }
+    return chunks;
+}
+
+// Returns 0, or the errno of a write that failed.
+int write(int fd, Column *columns, int32_t count, int threads) {
+    std::vector<Chunk> chunks = cut(columns, count);
+    std::atomic<int> failed{0};
+    std::atomic<std::size_t> next{0};
+    const std::size_t most = std::min<std::size_t>(threads, std::max<std::size_t>(chunks.size(), 1));
+    triangulation::on_threads(int(most), [&](int) {
+        std::vector<unsigned char> buffer;
+        for (std::size_t k = next++; k < chunks.size() && failed == 0; k = next++) {
+            host::stop_point();
+            Chunk &chunk = chunks[k];
+            const Column &column = columns[chunk.column];
+            buffer.resize(std::size_t(chunk.end - chunk.begin) * column.row_bytes);
+            make(column, chunk.begin, chunk.end, buffer.data());
+            chunk.crc = add_to_crc(0, buffer.data(), buffer.size());
+            const char *const bytes = reinterpret_cast<const char *>(buffer.data());
+            const int error = host::write_all_at(fd, bytes, bytes + buffer.size(),
+                                                 column.offset + chunk.begin * column.row_bytes);
+            if (error != 0)
+                failed = error;
+        }
+    });
+    for (const Chunk &chunk : chunks) {
+        Column &column = columns[chunk.column];
+        column.crc = joined_crc(column.crc, chunk.crc, uint64_t(chunk.end - chunk.begin) * column.row_bytes);
+    }
+    return failed;
+}
+
+} // namespace
+
+extern "C" int32_t dmr_archives_interface() { return 1; }
+
+// Unites lists. Returns the length of the union, or -1 if there is too little memory.
+extern "C" int64_t dmr_unite(const List *lists, int32_t count, int32_t threads, int64_t *numbers, int32_t *from) {
+    int64_t length = 0;
+    host::interruptible([&](host::Call &) {
+        try {
+            length = Union(lists, count, threads).write(numbers, from);
+        } catch (const host::Interrupted &) {
+        } catch (const std::bad_alloc &) {
+            length = -1;
+        }
+    });
+    return length;
+}
+
+// Finds numbers in a list: their places, or -1.
+extern "C" void dmr_find_numbers(const List *list, const int64_t *wanted, int64_t count, int32_t *found) {
+    host::interruptible([&](host::Call &) {
+        for (int64_t k = 0; k < count; ++k) {
+            const int64_t at = list->lower_bound(wanted[k]);
+            found[k] = at < list->count && list->number(at) == wanted[k] ? int32_t(at) : -1;
+        }
+    });
+}
+
+// Writes columns to an open file. Returns 0, or an errno.
+extern "C" int32_t dmr_write_columns(int32_t fd, Column *columns, int32_t count, int32_t threads) {
+    int error = 0;
+    host::interruptible([&](host::Call &) {
+        try {
+            error = write(fd, columns, count, threads);
+        } catch (const host::Interrupted &) {
+        } catch (const std::bad_alloc &) {
+            error = ENOMEM;
+        }
+    });
+    return error;
+}

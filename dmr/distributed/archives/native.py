@@ -1,0 +1,50 @@
+"""ctypes bindings of the native library of unions and archives (`library.cpp`).
+
+The structs here mirror those in the C++ files; increment `INTERFACE` in both places when they change.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
+
+from dmr.common.native import interruptible, load_library, members
+
+INTERFACE = 1
+
+LIBRARY = Path(__file__).with_name("_archives.so")
+
+COPIED, TRANSLATED, GATHERED = range(3)  # enum Kind of library.cpp
+
+
+class NumberedList(Structure):
+    """An ascending list of numbers, and the places of its entries in a union (`List`)."""
+
+    _fields_ = members("address entries", "int64 count first", "address places")
+
+
+class Source(Structure):
+    """A table of rows (`Source`)."""
+
+    _fields_ = members("address rows", "int64 count", "address table")
+
+
+class NativeColumn(Structure):
+    """An array of an archive (`Column`)."""
+
+    _fields_ = (
+        *members("int64 offset rows", "address sources taken_from", "int32 kind row_bytes source_count"),
+        ("crc", ctypes.c_uint32),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
+    loaded = load_library(LIBRARY, ("dmr_archives_interface", INTERFACE))
+    interruptible(loaded, "dmr_unite", c_int64, POINTER(NumberedList), c_int32, c_int32, c_void_p, c_void_p)
+    interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_void_p)
+    interruptible(loaded, "dmr_write_columns", c_int32, c_int32, POINTER(NativeColumn), c_int32, c_int32)
+    return loaded

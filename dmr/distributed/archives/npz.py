@@ -1,0 +1,175 @@
+"""Writes an uncompressed .npz whose arrays are made while they are written, by several threads.
+
+The bytes are those of `numpy.savez`: a zip archive (APPNOTE.TXT, version 6.3) of .npy files.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import math
+import os
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.archives.native import COPIED, GATHERED, TRANSLATED, NativeColumn, Source, library
+
+Array = NDArray[Any]
+Int32 = NDArray[np.int32]
+
+# Fields of zip headers, as Python's zipfile sets them for a stream of unknown length.
+VERSION, UNIX, EARLIEST_DAY = 45, 3, 1 << 5 | 1
+OWNER_READS_AND_WRITES = 0o600 << 16
+IN_EXTRA, MOST = 0xFFFFFFFF, 2**31 - 1
+LOCAL, CENTRAL, EXTRA = struct.Struct("<4s2B4HL2L2H"), struct.Struct("<4s4B4HL2L5H2L"), struct.Struct("<HHQQ")
+END, END_64, LOCATOR_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """An array that is made of others.
+
+    Attributes:
+        dtype, shape: of the array; kind: how it is made (`native`).
+        sources: the arrays; tables: what replaces their entries; origins: the rows that are taken.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    kind: int
+    sources: Sequence[Array]
+    tables: Sequence[Int32] = ()
+    origins: Int32 | None = None
+
+
+def copied(*arrays: Array) -> Column:
+    """Returns the column of arrays one after the other, which have equal dtypes and further axes."""
+    rows = [np.ascontiguousarray(array) for array in arrays]
+    first = arrays[0]
+    shape = first.shape if len(arrays) == 1 else (sum(map(len, arrays)), *first.shape[1:])
+    return Column(first.dtype, shape, COPIED, rows)
+
+
+def translated(arrays: Sequence[Int32], tables: Sequence[Int32]) -> Column:
+    """Returns the column of int32 arrays one after the other, each entry replaced by that of the array's table."""
+    rows = [np.ascontiguousarray(array, np.int32) for array in arrays]
+    shape = (sum(map(len, arrays)), *rows[0].shape[1:])
+    return Column(np.dtype(np.int32), shape, TRANSLATED, rows, [np.ascontiguousarray(each) for each in tables])
+
+
+def gathered(arrays: Sequence[Array], origins: Int32) -> Column:
+    """Returns the column of the rows `origins`, which are counted over all arrays; these have equal dtypes."""
+    rows = [np.ascontiguousarray(array) for array in arrays]
+    return Column(rows[0].dtype, (len(origins), *rows[0].shape[1:]), GATHERED, rows, origins=origins)
+
+
+@dataclass(eq=False)
+class _Member:
+    """An array in the archive: its place, its headers, and what the library writes."""
+
+    name: bytes
+    offset: int
+    head: bytes
+    size: int
+    native: NativeColumn
+    kept: tuple[Any, ...] = field(repr=False)
+
+    @property
+    def end(self) -> int:
+        return self.offset + LOCAL.size + len(self.name) + EXTRA.size + self.size
+
+    def local(self) -> bytes:
+        """Returns all bytes before the content of the array."""
+        return (
+            LOCAL.pack(b"PK\3\4", VERSION, 0, 0, 0, 0, EARLIEST_DAY, self.native.crc, IN_EXTRA, IN_EXTRA,
+                       len(self.name), EXTRA.size)
+            + self.name + EXTRA.pack(1, EXTRA.size - 4, self.size, self.size) + self.head
+        )  # fmt: skip
+
+    def central(self) -> bytes:
+        """Returns the member's entry in the directory of the archive."""
+        large = [self.size, self.size] if self.size > MOST else []
+        size = IN_EXTRA if large else self.size
+        offset = self.offset
+        if offset > MOST:
+            large, offset = [*large, offset], IN_EXTRA
+        extra = struct.pack(f"<HH{len(large)}Q", 1, 8 * len(large), *large) if large else b""
+        return (
+            CENTRAL.pack(b"PK\1\2", VERSION, UNIX, VERSION, 0, 0, 0, 0, EARLIEST_DAY, self.native.crc, size, size,
+                         len(self.name), len(extra), 0, 0, 0, OWNER_READS_AND_WRITES, offset)
+            + self.name + extra
+        )  # fmt: skip
+
+
+def write_npz(descriptor: int, columns: Mapping[str, Column], threads: int) -> None:
+    """Writes an archive to an open, empty file.
+
+    Args:
+        descriptor: of the file; columns: the arrays by name; threads: how many make and write them.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    members = []
+    offset = 0
+    for name, column in columns.items():
+        members.append(_member(f"{name}.npy".encode("ascii"), offset, column))
+        offset = members[-1].end
+    native = (NativeColumn * len(members))(*(each.native for each in members))
+    error = library().dmr_write_columns(descriptor, native, len(members), threads)
+    if error:
+        raise OSError(error, os.strerror(error))
+    with open(descriptor, "wb", closefd=False) as file:
+        for member, written in zip(members, native, strict=True):
+            member.native = written
+            file.seek(member.offset)
+            file.write(member.local())
+        file.seek(offset)
+        directory = b"".join(member.central() for member in members)
+        file.write(directory + _end(len(members), len(directory), offset))
+
+
+def _member(name: bytes, offset: int, column: Column) -> _Member:
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        head, {"shape": column.shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(column.dtype)}
+    )
+    rows = column.shape[0] if column.shape else 1
+    row_bytes = column.dtype.itemsize * math.prod(column.shape[1:])
+    tables = list(column.tables) or [None] * len(column.sources)
+    sources = (Source * len(column.sources))(
+        *(
+            Source(array.ctypes.data, len(array) if column.shape else 1, None if table is None else table.ctypes.data)
+            for array, table in zip(column.sources, tables, strict=True)
+        )
+    )
+    start = offset + LOCAL.size + len(name) + EXTRA.size + head.tell()
+    origins = None if column.origins is None else column.origins.ctypes.data
+    native = NativeColumn(
+        start,
+        rows,
+        ctypes.addressof(sources),
+        origins,
+        column.kind,
+        row_bytes,
+        len(sources),
+        zlib.crc32(head.getvalue()),
+    )
+    return _Member(name, offset, head.getvalue(), head.tell() + rows * row_bytes, native, (sources, column))
+
+
+def _end(count: int, size: int, offset: int) -> bytes:
+    """Returns what follows the directory of an archive: its number of entries, its size and its offset."""
+    large = b""
+    if offset > MOST or size > MOST:
+        large = END_64.pack(
+            b"PK\6\6", END_64.size - 12, VERSION, VERSION, 0, 0, count, count, size, offset
+        ) + LOCATOR_64.pack(b"PK\6\7", 0, offset + size, 1)
+        size, offset = min(size, IN_EXTRA), min(offset, IN_EXTRA)
+    return large + END.pack(b"PK\5\6", 0, 0, count, count, size, offset, 0)

@@ -1,0 +1,55 @@
+"""The arrays of a part's mesh as columns of its file, made from the meshes that it consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from dmr.distributed.archives.npz import Column, copied, gathered, translated
+from dmr.distributed.archives.union import United
+from dmr.distributed.tiles.pieces import PER_TRIANGLE, PER_VERTEX, edge_keys, joined_rows, tables_of_vertices
+from dmr.io.npz import VERSION_KEY, mesh_arrays
+from dmr.mesh.types import Mesh
+
+
+def mesh_columns(meshes: Sequence[Mesh], union: United, names: Mapping[str, Any]) -> dict[str, Column]:
+    """Returns the columns of the union of meshes, in the order of `mesh_arrays`.
+
+    Args:
+        meshes: side by side; segments and vertices that several have occur once.
+        union: of the numbers of their vertices.
+        names: of regions and markers: numbers, as texts, with their names.
+    """
+    places = union.places
+    segments = np.concatenate([place[mesh.segments] for place, mesh in zip(places, meshes, strict=True)])
+    once = np.sort(np.unique(edge_keys(segments), return_index=True)[1])
+    markers = joined_rows(meshes, "segment_markers")
+    made: dict[str, Column] = {"triangles": translated([mesh.triangles for mesh in meshes], places)}
+    for name in PER_VERTEX:
+        tables = tables_of_vertices(meshes, name)
+        if tables is not None:
+            made[name] = gathered(tables, union.origins)
+    for name in PER_TRIANGLE:
+        full = [getattr(mesh, name) for mesh in meshes if len(mesh.triangles)]
+        if full and all(array is not None for array in full):
+            made[name] = copied(*full)
+    # The other arrays are small, or empty: those of a mesh with these segments and no triangles.
+    kinds = {kind: {int(number): name for number, name in each.items()} for kind, each in names.items()}
+    small = Mesh.sound(
+        vertices=np.empty((0, 2)),
+        triangles=np.empty((0, 3), np.int32),
+        segments=segments[once],
+        segment_markers=None if markers is None else markers[once],
+        names=kinds,
+    )
+    columns = {name: copied(np.asarray(array)) for name, array in mesh_arrays(small).items()} | made
+    order = {each.name: number for number, each in enumerate(fields(Mesh))}
+    return dict(sorted(columns.items(), key=lambda column: order.get(column[0], _around(column[0], len(order)))))
+
+
+def _around(name: str, after: int) -> int:
+    """Returns the place of an array that is no field: the version comes first, names come last."""
+    return -1 if name == VERSION_KEY else after

@@ -1,0 +1,87 @@
+"""A piece of the result as a list of sections: the patches that it consists of, as tasks have left them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dmr.distributed.archives.union import Numbers
+from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.store import Store
+from dmr.distributed.tiles.patch import published_arrays, with_numbers
+from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.pieces import united
+from dmr.distributed.tiles.stored import Stored
+from dmr.distributed.tiles.whole import Whole
+from dmr.mesh.types import Mesh
+
+LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses
+
+
+class PieceSource(NamedTuple):
+    """Where a piece of the result is.
+
+    Attributes:
+        border: the output that holds the `BORDER` of the piece and, if `folders` is empty, the piece.
+        whole: the output that holds the `Whole`, and the loose vertices.
+        folders: the outputs that hold its patches; places: where in them; firsts: the number of the first new vertex
+            of each.
+        loose: whether the loose vertices belong to the piece.
+    """
+
+    border: str
+    whole: str = ""
+    folders: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
+    firsts: tuple[int, ...] = ()
+    loose: bool = False
+
+    @property
+    def inputs(self) -> list[str]:
+        """The inputs of a task that calls `sections`."""
+        return [self.whole, *self.folders] if self.folders else [self.border]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of that task, as plain JSON values."""
+        return {"places": list(self.places), "firsts": list(self.firsts), "loose": self.loose}
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A patch of a piece, or a whole piece.
+
+    Attributes:
+        mesh: its mesh, with the segments of the result.
+        numbers: of its vertices in the whole.
+    """
+
+    mesh: Mesh
+    numbers: Numbers
+
+    def as_piece(self) -> Piece:
+        """Returns the section as a piece."""
+        return Piece(self.mesh, with_numbers(self.numbers.entries, self.numbers.first))
+
+
+def sections(inputs: Sequence[Folder], *, places: Sequence[int], firsts: Sequence[int], loose: bool) -> list[Section]:
+    """Returns the sections of a piece, which are mapped to their files; arguments as in `PieceSource`."""
+    if not places:
+        piece = Piece.load(inputs[0])
+        return [Section(piece.mesh, Numbers(piece.numbers))]
+    named = Whole.load(inputs[0]).named
+    found = []
+    for folder, place, first in zip(inputs[1:], places, firsts, strict=True):
+        mesh, numbers = published_arrays(Stored(folder, place), named)
+        found.append(Section(mesh, Numbers(numbers, first)))
+    if loose:
+        piece = Piece.load(Stored(inputs[0], LOOSE))
+        found.append(Section(piece.mesh, Numbers(piece.numbers)))
+    return found
+
+
+def load_piece(store: Store, source: PieceSource) -> Piece:
+    """Returns a piece of the result."""
+    found = sections([store.folder(name) for name in source.inputs], **source.options)
+    return united([section.as_piece() for section in found])
