@@ -15,7 +15,7 @@ from typing import Any
 import dmr
 
 ROOT = Path(__file__).resolve().parents[2]
-COLOURS = {"begin": "#bbbbbb", "refine": "#4477aa", "divide": "#ee6677", "join": "#228833", "publish": "#ccbb44"}
+COLOURS = {"begin": "#bbbbbb", "refine": "#4477aa", "divide": "#ee6677", "join": "#228833", "summarize": "#ccbb44"}
 OTHERS = "#aa3377"  # the parts and their ghosts
 
 

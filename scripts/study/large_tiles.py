@@ -103,7 +103,7 @@ def measured(how: dict[str, Any]) -> dict[str, Any]:
     try:
         refine = plain if how["plain"] else in_tiles
         logging.disable()
-        refine({**how, "count": SMALL, "tile": SMALL // 4}, folder / "small")
+        refine({**how, "case": "square", "count": SMALL, "tile": SMALL // 4}, folder / "small")
         logging.disable(logging.NOTSET)
         found = refine(how, folder / "large")
     finally:
@@ -151,11 +151,11 @@ def source(case: str, count: float) -> tuple[dmr.Pslg, float | None]:
     inside = 0.5 * abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))))
     most = ((2 * HALF_WIDTH) ** 2 + inside) / (AREA_SHARE * count)  # the inside counts twice
     corner = 0.99 * HALF_WIDTH
-    regions = [(0, 0, 1, most / 2), (corner, corner, 2, most)]
-    vertices = [*(HALF_WIDTH * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])), *ring]
-    first, last = 4, len(vertices) - 1
-    pairs = [[(k, k + 1) for k in range(low, high)] + [(high, low)] for low, high in ((0, first - 1), (first, last))]
-    return dmr.Pslg(vertices, [*pairs[0], *pairs[1]], regions=regions), None
+    square = HALF_WIDTH * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    around = np.arange(len(ring))
+    segments = [(0, 1), (1, 2), (2, 3), (3, 0), *zip(4 + around, 4 + np.roll(around, -1), strict=True)]
+    regions = np.array([(0, 0, 1, most / 2), (corner, corner, 2, most)])
+    return dmr.Pslg(np.concatenate([square, ring]), np.array(segments, np.int32), regions=regions), None
 
 
 def show(record: dict[str, Any]) -> None:

@@ -142,7 +142,7 @@ def _member(name: bytes, offset: int, column: Column) -> _Member:
     )
     rows = column.shape[0] if column.shape else 1
     row_bytes = column.dtype.itemsize * math.prod(column.shape[1:])
-    tables = list(column.tables) or [None] * len(column.sources)
+    tables: Sequence[Int32 | None] = column.tables or [None] * len(column.sources)
     sources = (Source * len(column.sources))(
         *(
             Source(array.ctypes.data, len(array) if column.shape else 1, None if table is None else table.ctypes.data)

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
-from dmr.common.files.replacing import replace_files, through_file
 from dmr.distributed.output.slices import reading_archive
 from dmr.errors import FileContentError
-from dmr.io.npz import mesh_arrays, read_npz
+from dmr.io.npz import read_npz
 from dmr.mesh.types import Mesh
 
 Int32 = NDArray[np.int32]
@@ -74,11 +73,6 @@ class Part:
         owners = np.full(len(self.numbers), self.index, np.int32)
         owners[self.border] = self.border_owners
         return owners
-
-    def write(self, path: Path) -> None:
-        """Writes the part as .npz; the bytes depend on nothing else. Raises FileError if writing fails."""
-        arrays = mesh_arrays(self.mesh) | {name: np.array(getattr(self, name)) for name in (*_NUMBERS, *_TABLES)}
-        replace_files([(path, through_file(lambda file: np.savez(file, **arrays)))], overwrite=False)
 
     @classmethod
     def read(cls, path: Path) -> Part:

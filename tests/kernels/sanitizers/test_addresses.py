@@ -51,6 +51,7 @@ def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes
         ("texts.py", "dmr/io", True),
         ("edge_texts.py", "static_graph/io", True),
         ("triangulation.py", "dmr/triangulation", False),
+        ("archives.py", "dmr/distributed/archives", False),
     ],
 )
 def test_address_sanitizer_finds_nothing_in_the_other_libraries(program, folder, files, tmp_path):

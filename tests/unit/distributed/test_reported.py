@@ -1,0 +1,39 @@
+"""The log of a job."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+import dmr.distributed.jobs.reported as module
+from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.reported import Reported
+from dmr.distributed.jobs.store import Store
+from dmr.distributed.jobs.task import Resources, Task
+
+
+def wait(inputs, out, resources, *, seconds):
+    time.sleep(seconds)
+    return {"seconds": seconds}
+
+
+def test_each_group_of_tasks_is_logged_while_it_runs(tmp_path: Path, caplog, monkeypatch):
+    monkeypatch.setattr(module, "SECONDS_BETWEEN", 0.02)
+    runner = Reported(InProcess(Store(tmp_path, durable=False), Resources("cpu", 1)))
+    tasks = [Task.of(wait, seconds=seconds) for seconds in (0.0, 0.1)]
+    with caplog.at_level(logging.INFO, "dmr"):
+        assert runner.run(tasks) == [{"seconds": 0.0}, {"seconds": 0.1}]
+        assert runner.run([]) == []
+    lines = [record.getMessage() for record in caplog.records]
+    assert " s: wait: 2 tasks, " in lines[0] and " MiB resident, at most " in lines[0]
+    assert any("wait: 1 of 2 tasks done" in line for line in lines[1:-1])
+    assert "wait: 2 tasks done in 0." in lines[-1]
+
+
+def test_nothing_is_watched_without_a_log(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(module, "log", logging.getLogger("dmr.silent"))
+    module.log.setLevel(logging.WARNING)
+    monkeypatch.setattr(module, "threading", None)
+    runner = Reported(InProcess(Store(tmp_path, durable=False), Resources("cpu", 1)))
+    assert runner.run([Task.of(wait, seconds=0.0)]) == [{"seconds": 0.0}]
