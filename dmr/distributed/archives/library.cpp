@@ -123,8 +123,8 @@ int write(int fd, Column *columns, int32_t count, int threads) {
             make(column, chunk.begin, chunk.end, buffer.data());
             chunk.crc = add_to_crc(0, buffer.data(), buffer.size());
             const char *const bytes = reinterpret_cast<const char *>(buffer.data());
-            const int error = host::write_all_at(fd, bytes, bytes + buffer.size(),
-                                                 column.offset + chunk.begin * column.row_bytes);
+            const int error =
+                host::write_all_at(fd, bytes, bytes + buffer.size(), column.offset + chunk.begin * column.row_bytes);
             if (error != 0)
                 failed = error;
         }

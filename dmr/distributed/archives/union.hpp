@@ -76,8 +76,8 @@ class Union {
   private:
     static constexpr int64_t NONE = INT64_MAX;
 
-    // Calls visit(place in the piece's union, list, entry) in the order of numbers, then of lists; returns the length of
-    // the union.
+    // Calls visit(place in the piece's union, list, entry) in the order of numbers, then of lists; returns the length
+    // of the union.
     template <class Visit> int64_t merge(int piece, const Visit &visit) const {
         std::vector<int64_t> at = starts_[piece];
         const std::vector<int64_t> &end = starts_[piece + 1];
