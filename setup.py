@@ -123,7 +123,10 @@ def main() -> None:
             NativeLibrary("dmr.memory.host._kernels", sources("cuda_src/**/*.cu", "cuda_src/portable/host.cpp")),
             NativeLibrary("dmr.io._triangle_text", sources("dmr/io/*.cpp")),
             NativeLibrary("dmr.triangulation._triangulation", sources("dmr/triangulation/**/*.cpp")),
-            NativeLibrary("dmr.distributed.archives._archives", sources("dmr/distributed/archives/*.cpp")),
+            NativeLibrary(
+                "dmr.distributed.archives._archives",
+                sources("dmr/distributed/archives/*.cpp", "dmr/triangulation/serial/threads.cpp"),
+            ),
             NativeLibrary("static_graph.io._edge_text", sources("static_graph/io/*.cpp")),
         ],
         cmdclass={"build_ext": BuildNative, "bdist_wheel": PlatformWheel},

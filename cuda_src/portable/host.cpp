@@ -17,23 +17,6 @@ namespace {
 
 using host::Index;
 
-// The pool outlives main() on purpose, because its threads may still wait on it. A child of fork() has none of its
-// parent's threads: it gets a new pool.
-std::atomic<host::Pool *> current_pool{nullptr};
-[[maybe_unused]] const int forgotten_by_children =
-    host::in_forked_children([] { current_pool.store(nullptr, std::memory_order_relaxed); });
-
-host::Pool &pool() {
-    host::Pool *found = current_pool.load(std::memory_order_acquire);
-    if (found == nullptr) {
-        auto *made = new host::Pool;
-        if (current_pool.compare_exchange_strong(found, made))
-            return *made;
-        delete made; // another thread was faster
-    }
-    return *found;
-}
-
 constexpr double GUESS = 100;   // assumed nanoseconds per index, before any measurement
 constexpr int PIECES = 16;      // a thread's share is cut into this many pieces to balance the load
 constexpr int GRID_PIECE = 128; // a thread is not started for fewer indices
@@ -83,7 +66,7 @@ struct Launch {
     // Runs on threads of the pool, or on this thread while another launch has the pool.
     Done run_together(Call &call, int threads) {
         constexpr std::int64_t BETWEEN_TRIES = 1'000'000;
-        host::Pool &shared = pool();
+        host::Pool &shared = host::pool();
         Done done;
         while (begin < end && !call.stopped()) {
             const bool has_pool = shared.take();

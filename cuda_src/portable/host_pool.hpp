@@ -1,4 +1,4 @@
-// The pool of threads for launches on the CPU. Built into the host library only; nvcc never sees it.
+// The pool of threads for launches on the CPU. Part of native libraries, each of which has its own; nvcc never sees it.
 //
 // A launch lasts a few microseconds or more, and the next one follows soon. A thread that waits, for work or for the
 // others, therefore spins for a moment before it sleeps, because waking a thread takes tens of microseconds. Threads
@@ -266,5 +266,22 @@ class Pool {
     alignas(64) std::atomic<int> finished_{0};          // workers that took part in the launch and have ended
     Bed caller_;
 };
+
+// The pool outlives main() on purpose, because its threads may still wait on it. A child of fork() has none of its
+// parent's threads: it gets a new pool.
+LIBRARY_ONLY inline std::atomic<Pool *> current_pool{nullptr};
+[[maybe_unused]] LIBRARY_ONLY inline const int forgotten_by_children =
+    in_forked_children([] { current_pool.store(nullptr, std::memory_order_relaxed); });
+
+LIBRARY_ONLY inline Pool &pool() {
+    Pool *found = current_pool.load(std::memory_order_acquire);
+    if (found == nullptr) {
+        auto *made = new Pool;
+        if (current_pool.compare_exchange_strong(found, made))
+            return *made;
+        delete made; // another thread was faster
+    }
+    return *found;
+}
 
 } // namespace host

@@ -1,7 +1,7 @@
 """Constrained Delaunay triangulation of a domain given by its outline.
 
     insert the vertices                  along a space-filling curve, by cavities        (serial/delaunay.cpp)
-    insert the segments                  find and resolve conflicts among them           (serial/segments.cpp)
+    insert the segments                  find and resolve conflicts among them           (serial/segments/)
     carve                                remove the outside and holes, label regions     (carving)
 
 The names at the right are the files of this folder. The code in `serial/` inserts points and segments one by one;

@@ -1,6 +1,6 @@
 """Describes the conflicts among the vertices and segments of a PSLG.
 
-The native code finds the conflicts and resolves them (`serial/segments.hpp`); here they are counted and described, or
+The native code finds the conflicts and resolves them (`serial/segments/`); here they are counted and described, or
 refused.
 """
 

@@ -108,8 +108,8 @@ def triangulate_for_refinement(
     if method == "rounds" and device is not None:
         plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
         if plane is None:
-            notes.append("segments overlap or cross: one CPU thread resolves this, not rounds of kernels")
-            plane = triangulate_plane(pslg, convex_hull=convex_hull)
+            notes.append("segments overlap or cross: CPU threads resolve this, not rounds of kernels")
+            plane = triangulate_plane(pslg, convex_hull=convex_hull, threads=_threads(device))
     else:
         plane = fastest_plane(pslg, None if method == "serial" else device, convex_hull=convex_hull)
     conflicts = describe_conflicts(pslg, plane)
@@ -121,7 +121,7 @@ def triangulate_for_refinement(
         from dmr.triangle.peer import triangulate_by_triangle
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes, None
-    threads = available_threads() if device is None else device.threads or available_threads()
+    threads = available_threads() if device is None else _threads(device)
     arrays, sides = _arrays(pslg, plane, domain, threads, convex_hull=convex_hull)
     tables, sides = plane.tables.within(domain.kept, sides)
     stays = stays and domain.attributes is None
@@ -157,7 +157,12 @@ def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = Fals
         plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
     if plane is not None:
         return plane
-    return triangulate_plane(pslg, convex_hull=convex_hull, threads=1 if device is None else max(device.threads, 1))
+    return triangulate_plane(pslg, convex_hull=convex_hull, threads=1 if device is None else _threads(device))
+
+
+def _threads(device: Device) -> int:
+    """Returns how many CPU threads work beside or as a device."""
+    return device.threads or available_threads()
 
 
 def _plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool) -> Plane | None:

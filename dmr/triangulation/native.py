@@ -11,21 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.native import declare, interruptible, load_library
+from dmr.common.threads import available_threads
 from dmr.errors import InternalError, InvalidMeshError
-from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Pslg
 from dmr.triangulation.plane import HostTriangles, Plane
 
-INTERFACE = 2  # of `serial/library.cpp`, which has it too: increment both when a function's arguments change
+INTERFACE = 3  # of `serial/library.cpp`, which has it too: increment both when a function's arguments change
 
 LIBRARY = Path(__file__).with_name("_triangulation.so")
 
 MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the plane has two faces per vertex
 
-DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN = range(5)  # enum Status of serial/library.cpp
+DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN, INTERRUPTED, OUT_OF_RANGE = range(7)  # enum Status of serial/library.cpp
 
-VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of serial/segments.hpp
+VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of serial/segments/segments.hpp
 
 
 def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1) -> Plane:
@@ -34,7 +35,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
     Args:
         pslg: vertices, segments, and points to be located.
         convex_hull: parts end at the convex hull, as if its edges were segments; nothing inside it is `OUTSIDE`.
-        threads: how many share the work; where segments meet, one inserts them.
+        threads: how many share the work; where crossings nearly coincide, one inserts the segments.
 
     Raises:
         InvalidMeshError: coordinates out of range, more than `MOST_VERTICES` vertices, all of them on one line, or
@@ -42,18 +43,19 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
         NativeLibraryError: the native library is missing.
         MemoryError: there is too little memory.
     """
-    check_coordinates(pslg.vertices)
     if len(pslg.vertices) > MOST_VERTICES:
         raise InvalidMeshError(f"{len(pslg.vertices)} vertices are more than can be triangulated ({MOST_VERTICES})")
     native = library()
     vertices = np.ascontiguousarray(pslg.vertices)
     segments = np.ascontiguousarray(pslg.segments)
     markers = np.ascontiguousarray(pslg.segment_markers, dtype=np.int32)
+    exact = np.array([SMALLEST, LARGEST, SMALLEST_EXTENT])
     status, handle = c_int32(), c_void_p()
     try:
         native.dmr_triangulation(
             vertices.ctypes.data,
             len(vertices),
+            exact.ctypes.data,
             segments.ctypes.data,
             markers.ctypes.data,
             len(segments),
@@ -62,6 +64,8 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
             status,
             handle,
         )
+        if status.value == OUT_OF_RANGE:
+            check_coordinates(vertices)  # raises an error that names the vertex
         _check(native, handle, status.value)
         return _copy(native, handle, pslg)
     finally:
@@ -86,19 +90,21 @@ def _check(native: ctypes.CDLL, handle: c_void_p, status: int) -> None:
 
 
 def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
-    counts = np.empty(5, np.int32)
+    counts = np.empty(6, np.int32)
     native.dmr_triangulation_counts(handle, counts.ctypes.data)
-    triangles, edges, fresh, conflicts, outermost = (int(count) for count in counts)
+    triangles, edges, fresh, conflicts, outermost, equal = (int(count) for count in counts)
     corners, neighbours = np.empty((triangles, 3), np.int32), np.empty((triangles, 3), np.int32)
     labels, table, places = np.empty(triangles, np.int32), np.empty((edges, 7), np.int32), np.empty((fresh, 2))
-    found, same_as = np.empty((conflicts, 4), np.int32), np.empty(len(pslg.vertices), np.int32)
-    hull = np.empty(outermost, np.int32)
-    filled: tuple[NDArray[np.generic], ...] = (corners, neighbours, labels, table, places, found, same_as, hull)
+    found, same_as = np.empty((conflicts, 4), np.int32), np.empty(len(pslg.vertices) * equal, np.int32)
+    hull, label_range = np.empty(outermost, np.int32), np.empty(2, np.int32)
+    filled: tuple[NDArray[np.generic], ...] = (
+        corners, neighbours, labels, table, places, found, same_as, hull, label_range,
+    )  # fmt: skip
     if native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled)) == NO_MEMORY:
         raise MemoryError
     return Plane(
-        tables=HostTriangles(corners, neighbours, labels),
-        parts=int(labels.max()) + 1,
+        tables=HostTriangles(corners, neighbours, labels, int(label_range[0])),
+        parts=int(label_range[1]) + 1,
         edges=table[:, :2],
         edge_segments=table[:, 2],
         left=table[:, 3],
@@ -107,7 +113,7 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
         right_side=table[:, 6],
         new_vertices=places,
         conflicts=found,
-        same_as=None if np.array_equal(same_as, np.arange(len(same_as))) else same_as,
+        same_as=same_as if equal else None,
         hull=hull,
         hole_labels=_locate(native, handle, labels, pslg.holes),
         region_labels=_locate(native, handle, labels, pslg.regions[:, :2]),
@@ -127,9 +133,9 @@ def library() -> ctypes.CDLL:
     loaded = load_library(LIBRARY, ("dmr_triangulation_interface", INTERFACE))
     interruptible(
         loaded, "dmr_triangulation", None,
-        c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
+        c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
     )  # fmt: skip
-    interruptible(loaded, "dmr_triangulation_arrays", c_int32, *[c_void_p] * 9)
+    interruptible(loaded, "dmr_triangulation_arrays", c_int32, *[c_void_p] * 10)
     interruptible(
         loaded, "dmr_boundary_sweep", None, c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_void_p
     )  # fmt: skip
@@ -139,5 +145,7 @@ def library() -> ctypes.CDLL:
         ("dmr_triangulation_tangled", 2),
     ):
         declare(loaded, name, None, *[c_void_p] * pointers)
+    declare(loaded, "dmr_triangulation_use_cores", None, c_int32)
+    loaded.dmr_triangulation_use_cores(available_threads())
     declare(loaded, "dmr_triangulation_locate", None, c_void_p, c_void_p, c_void_p, c_int32, c_void_p)
     return loaded

@@ -25,11 +25,13 @@ class HostTriangles:
         corners: (t, 3) int32, counter-clockwise; duplicate points are represented by the first.
         neighbours: (t, 3) int32: the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull.
         labels: (t,) int32: the part that contains each; `OUTSIDE` if no segment separates it from infinity.
+        least_label: the least of the labels; each between it and the largest occurs.
     """
 
     corners: Int
     neighbours: Int
     labels: Int
+    least_label: int
 
     def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[HostTriangles, Int]:
         """Returns the triangles of some parts, and half-edges of them, numbered anew.
@@ -38,11 +40,12 @@ class HostTriangles:
             kept: by label, whether the part is kept.
             sides: half-edges of triangles that are kept, as triangle << 2 | edge.
         """
-        if kept[int(self.labels.min()) :].all():  # each label between the least and the largest occurs
+        if kept[self.least_label :].all():
             return self, sides
         inside = kept[self.labels]
         neighbours, sides = _renumbered(self.neighbours, sides, inside)
-        return HostTriangles(self.corners[inside], neighbours, self.labels[inside]), sides
+        labels = self.labels[inside]
+        return HostTriangles(self.corners[inside], neighbours, labels, int(labels.min())), sides
 
 
 def _renumbered(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> tuple[Int, Int]:
@@ -63,7 +66,7 @@ class Plane:
         left, right: (e,) int32 the parts on their two sides; `BEYOND_HULL` on the outer side of the hull.
         left_side, right_side: (e,) int32 the half-edges there, as triangle << 2 | edge; -1 beyond the hull.
         new_vertices: (c, 2) float64, where segments cross; numbered after the PSLG's.
-        conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of serial/segments.hpp).
+        conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of serial/segments/segments.hpp).
         same_as: (n,) int32 the first vertex with the same coordinates; None if no two have the same.
         hull: (h,) int32 the vertices of the convex hull, unordered.
         hole_labels, region_labels: the parts that contain these points, `ON_SEGMENT` or `BEYOND_HULL`.

@@ -113,7 +113,7 @@ int write(int fd, Column *columns, int32_t count, int threads) {
     std::atomic<int> failed{0};
     std::atomic<std::size_t> next{0};
     const std::size_t most = std::min<std::size_t>(threads, std::max<std::size_t>(chunks.size(), 1));
-    triangulation::on_threads(int(most), [&](int) {
+    triangulation::share_out(int(most), int(most), [&](int) {
         std::vector<unsigned char> buffer;
         for (std::size_t k = next++; k < chunks.size() && failed == 0; k = next++) {
             host::stop_point();

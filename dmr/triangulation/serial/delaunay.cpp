@@ -1,6 +1,7 @@
 #include "delaunay.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "builder.hpp"
 #include "threads.hpp"
@@ -12,6 +13,7 @@ namespace {
 constexpr size_t POINTS_AT_ONCE = 1 << 10; // points between two stop points
 constexpr size_t FEWEST_POINTS = 1 << 13;  // of a section
 constexpr size_t FEWEST_DEFERRED = 1 << 9; // of a strip
+constexpr float64 VERTICES_ACROSS = 16;    // a strip, at least, before the round: else most of its points are in a seam
 constexpr size_t SEEDS = 128;              // of a section, at most: places where the search for points starts again
 
 // A point that is still to be inserted, by its turn, and a face near it.
@@ -72,8 +74,9 @@ struct Insertion {
         const size_t most = size_t(std::max(PER_THREAD * threads, FEWEST_SECTIONS));
         const int sections = int(std::min(most, (end - begin) / FEWEST_POINTS));
         std::vector<Waiting> deferred = insert_sections(builder, begin, end, sections, threads);
+        const size_t widest = size_t(std::sqrt(float64(begin)) / VERTICES_ACROSS); // as if vertices were spread evenly
         for (const Point across : ACROSS)
-            if (const int strips = int(std::min(most, deferred.size() / FEWEST_DEFERRED)); strips > 1)
+            if (const int strips = int(std::min({most, widest, deferred.size() / FEWEST_DEFERRED})); strips > 1)
                 deferred = insert_strips(builder, deferred, across, strips, threads);
         for (const Waiting &waiting : deferred) {
             builder.start_at(waiting.near);

@@ -52,7 +52,7 @@ Numbering number_faces(const Delaunay &delaunay, int threads) {
     // Counting sort by the rank of the lowest vertex.
     Numbering result;
     result.of.resize(plane.faces.size());
-    Table<int32> starts(delaunay.vertex_of.size() + plane.points.size() - delaunay.rank.size() + 1);
+    Table<int32> starts(plane.points.size() + 1);
     share_indices(threads, starts.size(), [&](size_t begin, size_t end) {
         std::fill(starts.begin() + std::ptrdiff_t(begin), starts.begin() + std::ptrdiff_t(end), 0);
     });

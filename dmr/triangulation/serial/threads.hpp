@@ -1,13 +1,10 @@
 // Threads that share the work of a call, and their tables.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <exception>
+#include <functional>
 #include <new>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,42 +12,6 @@
 #include "portable/interrupts.hpp"
 
 namespace triangulation {
-
-// Runs work(0), ..., work(threads - 1), each on its own thread if the system provides it, and returns when all have
-// ended. Throws the first of their exceptions; a signal ends all of them at their next stop points.
-template <class Work> void on_threads(int threads, const Work &work) {
-    std::vector<std::exception_ptr> errors(threads);
-    const auto run = [&](int number) {
-        try {
-            work(number);
-        } catch (...) {
-            errors[number] = std::current_exception();
-        }
-    };
-    host::Call *const call = host::working.call;
-    const auto help = [&](int number) {
-        if (call == nullptr)
-            return run(number);
-        const host::WorkingOn here(*call, false);
-        run(number);
-    };
-    std::vector<std::thread> others;
-    others.reserve(threads);
-    int started = 1;
-    try {
-        for (; started < threads; ++started)
-            others.emplace_back(help, started);
-    } catch (const std::system_error &) {
-    }
-    run(0);
-    for (int number = started; number < threads; ++number)
-        run(number);
-    for (std::thread &other : others)
-        other.join();
-    for (const std::exception_ptr &error : errors)
-        if (error)
-            std::rethrow_exception(error);
-}
 
 // The indices of `count` that part `number` of `parts` has.
 struct Share {
@@ -60,15 +21,10 @@ inline Share share_of(size_t count, int number, int parts) {
     return {count * size_t(number) / size_t(parts), count * size_t(number + 1) / size_t(parts)};
 }
 
-// Runs work(0), ..., work(pieces - 1); a thread that is free takes the next one. A core that other programs keep busy
-// therefore does fewer pieces, and the threads end at nearly the same time.
-template <class Work> void share_out(int threads, int pieces, const Work &work) {
-    std::atomic<int> next{0};
-    on_threads(threads < pieces ? threads : pieces, [&](int) {
-        for (int piece = next++; piece < pieces; piece = next++)
-            work(piece);
-    });
-}
+// Runs work(0), ..., work(pieces - 1) on at most so many threads, and returns when all have ended; a thread that is
+// free takes the next one. A core that other programs keep busy therefore does fewer pieces, and the threads end at
+// nearly the same time. Throws the first exception; a signal ends all threads at their next stop points.
+void share_out(int threads, int pieces, const std::function<void(int)> &work);
 
 // The number of pieces into which loops are cut.
 constexpr int PIECES_PER_THREAD = 4;

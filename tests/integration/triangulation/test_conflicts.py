@@ -16,6 +16,7 @@ import dmr
 from dmr import Pslg
 from dmr.errors import InvalidMeshError
 from dmr.triangulation import triangulate_noting
+from dmr.triangulation.native import CROSSING, triangulate_plane
 from tests.support.planar import cross_properly, crossing, crossing_pairs, edge_set, nearest_double
 
 SQUARE = [[0, 0], [8, 0], [8, 8], [0, 8]]
@@ -283,6 +284,46 @@ def test_crossings_of_random_segments_are_rounded_once(seed, place):
     random = np.random.default_rng(seed)
     domain = Pslg(offset + scale * random.normal(size=(40, 2)), np.arange(40).reshape(20, 2))
     assert len(assert_rounded_once(domain)) > 20
+
+
+def crossing_sets():
+    """Segments by integer coordinates, which are exact in float64 and whose crossing pairs int64 decides exactly."""
+    random = np.random.default_rng(11)
+    apart = np.arange(150)[:, None]
+    hatch = np.concatenate([1000 * apart + [0, 0], 1000 * apart + [300_000, 310_007]], axis=1)
+    starts = random.integers(0, 2**20, (300, 2))
+    short = np.concatenate([starts, starts + random.integers(-60_000, 60_000, (300, 2))], axis=1)
+    dense = 500_000 + random.integers(0, 200, (40, 4))  # a cluster
+    return {
+        "long": random.integers(0, 2**20, (70, 4)),
+        "short and a cluster": np.concatenate([short, dense]),
+        "hatched": np.concatenate([hatch, random.integers(0, 450_000, (12, 4))]),
+        "a slanted lattice": np.concatenate([hatch, [460_000, 0, 460_000, 0] + hatch * [-1, 1, -1, 1]]),
+    }
+
+
+def crossing_by_integers(ends):
+    """The pairs of (n, 4) integer segments that cross at an interior point of both."""
+    a, b = ends[:, None, :2], ends[:, None, 2:]
+    low, high = ends[None, :, :2], ends[None, :, 2:]
+
+    def sides(point):
+        way, off = b - a, point - a
+        return np.sign(way[..., 0] * off[..., 1] - way[..., 1] * off[..., 0])
+
+    parted = sides(low) * sides(high) < 0
+    return {(i, j) for i, j in np.argwhere(parted & parted.T).tolist() if i < j}
+
+
+@pytest.mark.parametrize("name", crossing_sets())
+def test_all_pairs_that_cross_are_found(name):
+    ends = crossing_sets()[name]
+    domain = Pslg(ends.reshape(-1, 2).astype(float), np.arange(2 * len(ends)).reshape(-1, 2))
+    for threads in (1, 3):
+        plane = triangulate_plane(domain, convex_hull=True, threads=threads)
+        found = [(low, high) for kind, low, high, _ in plane.conflicts.tolist() if kind == CROSSING]
+        assert len(found) == len(set(found)) > 200
+        assert set(found) == crossing_by_integers(ends)
 
 
 def test_a_crossing_at_the_origin_is_exact():

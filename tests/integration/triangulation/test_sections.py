@@ -68,6 +68,7 @@ def outlines():
         "apart": Pslg(among, apart),
         "a rough ring": Pslg(ring, around, holes=[[0.1, 0.1]]),
         "one crosses others": Pslg(among, long),
+        "a thousand cross": Pslg(random.random((2000, 2)), np.arange(2000).reshape(-1, 2)[:150]),
         "some twice": Pslg(among, twice),
         "many cross": Pslg(among[20_000:], random.integers(0, POINTS, (12, 2)), holes=[[50.1, 50.2]]),
     }

@@ -6,18 +6,14 @@
 #include <tuple>
 
 #include "intersection.hpp"
-#include "owners.hpp"
-#include "threads.hpp"
+#include "../owners.hpp"
+#include "../threads.hpp"
 
 namespace triangulation {
 
 // How far a vertex may be from a segment that passes through it, in units in the last place of the segment's
 // coordinates: a rounded crossing is off by half a unit in each coordinate.
 constexpr float64 REACH = 1.5;
-
-// A vertex within this many units of a crossing, and within reach of both segments, replaces it: where several segments
-// meet nearly in one point there should be one vertex, not a cluster of them.
-constexpr float64 NEAR = 4.0;
 
 // How often two segments may be joined where they do not cross and no vertex is within reach of both: this requires
 // coordinates of different magnitudes, and rounding that bends the two across each other repeatedly.
@@ -34,8 +30,9 @@ int round_of(int32 segment) { return -__builtin_clz(uint32(segment) * 2654435769
 
 } // namespace
 
-Segments::Segments(Plane &plane, std::vector<Segment> segments, int32 points, int threads)
-    : plane_(plane), segments_(std::move(segments)), first_number_(points), bent_(segments_.size()), threads_(threads) {
+Segments::Segments(Plane &plane, std::vector<Segment> segments, int32 points, int threads, OnMeeting on_meeting)
+    : plane_(plane), segments_(std::move(segments)), first_number_(points), bent_(segments_.size()), threads_(threads),
+      on_meeting_(on_meeting) {
     if (segments_.empty())
         return;
     plane_.face_at.resize(plane.points.size());
@@ -53,21 +50,21 @@ void Segments::insert_all(const Table<int32> &rank) {
     // Find vertices on segments first, while all segments are straight: pieces split at rounded crossings might miss
     // them.
     const int pieces = pieces_for(threads_);
-    std::vector<std::vector<Way>> ways(pieces);
+    ways_.resize(size_t(pieces));
     share_out(threads_, pieces, [&](int piece) {
         const Share share = share_of(segments_.size(), piece, pieces);
         for (size_t s = share.begin; s < share.end; ++s) {
             if (s % 64 == 0)
                 host::stop_point();
-            split_at_vertices(int32(s), ways[piece]);
+            split_at_vertices(int32(s), ways_[size_t(piece)]);
         }
     });
-    for (const std::vector<Way> &some : ways)
+    for (const std::vector<Way> &some : ways_)
         for (const Way &way : some)
             note(way);
     const auto earlier = [](const Piece &a, const Piece &b) { return round_of(a.segment) < round_of(b.segment); };
     std::stable_sort(waiting_.begin(), waiting_.end(), earlier);
-    if (threads_ > 1)
+    if (on_meeting_ == OnMeeting::REPORT && threads_ > 1)
         insert_by_threads(rank);
     std::reverse(waiting_.begin(), waiting_.end());
     while (!waiting_.empty()) {
@@ -80,6 +77,34 @@ void Segments::insert_all(const Table<int32> &rank) {
         number_crossings();
         restore_delaunay();
     }
+}
+
+std::vector<Segments::Piece> Segments::straight_pieces() const {
+    std::vector<Piece> pieces;
+    for (const std::vector<Way> &some : ways_)
+        for (const Way &way : some)
+            if (way.piece.from != way.piece.to)
+                pieces.push_back(way.piece);
+    return pieces;
+}
+
+bool Segments::join_parts(std::vector<Segment> whole, const std::vector<int32> &of, const std::vector<uint8> &crosses) {
+    segments_ = std::move(whole);
+    bent_.assign(crosses.begin(), crosses.end());
+    std::atomic<bool> sound{true};
+    share_indices(threads_, plane_.faces.size(), [&](size_t begin, size_t end) {
+        for (size_t face = begin; face < end; ++face)
+            for (int k = 0; k < 3; ++k) {
+                const HalfEdge h = half_edge(int32(face), k);
+                int32 &segment = plane_.segment_at[h];
+                if (segment == NOTHING)
+                    continue;
+                segment = of[segment];
+                if (leads_through({plane_.from(h), plane_.to(h), segment}, plane_.apex(h)))
+                    sound = false;
+            }
+    });
+    return sound;
 }
 
 bool Segments::is_on_segment(int32 vertex) const {
@@ -250,7 +275,7 @@ void Segments::constrain_or_route(const Piece &piece, HalfEdge edge) {
             route(piece, vertex);
             return;
         }
-    if (threads_ > 1 && plane_.segment_at[edge] != NOTHING)
+    if (on_meeting_ == OnMeeting::REPORT && plane_.segment_at[edge] != NOTHING)
         report_meeting();
     constrain(edge, piece.segment);
 }
@@ -271,9 +296,7 @@ void Segments::constrain(HalfEdge h, int32 segment) {
         const bool goes_on = last.kind == OVERLAP && last.first == overlap.first && last.second == overlap.second;
         if (!goes_on && on_line(other, segments_[segment].from) && on_line(other, segments_[segment].to))
             conflicts.push_back(overlap);
-        const bool marked = segments_[segment].marker != 0, other_marked = segments_[other].marker != 0;
-        if (other_marked != marked ? other_marked : other < segment)
-            owner = other;
+        owner = owner_of_both(segments_, segment, other);
     }
     plane_.segment_at[h] = plane_.segment_at[plane_.twin(h)] = owner;
 }
@@ -388,7 +411,7 @@ int32 Segments::meeting_vertex(const Piece &piece, const Piece &other, HalfEdge 
 // they are split. If they do not cross there, rounding has bent one of them over a vertex of the other, which is then
 // within reach of both: they meet in it. Only if it is not, the place is where the pieces themselves cross.
 void Segments::resolve(const Piece &piece, HalfEdge barrier) {
-    if (threads_ > 1)
+    if (on_meeting_ == OnMeeting::REPORT)
         report_meeting();
     const Piece other = {plane_.from(barrier), plane_.to(barrier), plane_.segment_at[barrier]};
     const int32 low = std::min(piece.segment, other.segment), high = std::max(piece.segment, other.segment);

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plane.hpp"
+#include "../plane.hpp"
 
 namespace triangulation {
 

@@ -30,11 +30,28 @@ enum Conflict : int32 {
     DEGENERATE = 3,        // first: a segment whose two ends are the same vertex
 };
 
+// A vertex within this many units in the last place of a crossing, and within reach of both segments, replaces it:
+// where several segments meet nearly in one point there should be one vertex, not a cluster of them.
+constexpr float64 NEAR = 4.0;
+
 struct Found {
     int32 kind, first, second, vertex;
 };
 
-// Thrown where several threads insert, and two segments meet: the order of insertion then matters.
+// Of two segments that share an edge, the one to which it belongs: the first (by number) that has a marker, or the
+// first if none has one.
+inline int32 owner_of_both(const std::vector<Segment> &segments, int32 one, int32 other) {
+    const bool marked = segments[one].marker != 0, other_marked = segments[other].marker != 0;
+    if (marked != other_marked)
+        return marked ? one : other;
+    return one < other ? one : other;
+}
+
+// Whether conflicts among segments are resolved while they are inserted, in one fixed order and by one thread, or
+// reported.
+enum class OnMeeting { RESOLVE, REPORT };
+
+// Thrown where two segments cross or overlap, if that is to be reported.
 struct Meeting {};
 
 // Segments entangled by rounded crossings: they cross again wherever they are split.
@@ -44,13 +61,24 @@ struct Tangled {
 
 class Segments {
   public:
-    // `points`: how many the user has given; the vertices at crossings are numbered from there.
-    Segments(Plane &plane, std::vector<Segment> segments, int32 points, int threads);
+    struct Piece {
+        int32 from, to, segment;
+    };
 
-    // Inserts all segments. Throws `Tangled`, std::logic_error if the triangulation is broken, and `Meeting` if there
-    // are several threads and segments cross; the triangulation is then unfinished. rank: by vertex, its place along
-    // the curve.
+    // `points`: how many the user has given; the vertices at crossings are numbered from there.
+    Segments(Plane &plane, std::vector<Segment> segments, int32 points, int threads, OnMeeting on_meeting);
+
+    // Inserts all segments. Throws `Tangled`, std::logic_error if the triangulation is broken, and `Meeting`; the
+    // triangulation is then unfinished. rank: by vertex, its place along the curve.
     void insert_all(const Table<int32> &rank);
+
+    // The pieces between the vertices on the segments, as they were before any was inserted.
+    std::vector<Piece> straight_pieces() const;
+
+    // If the inserted segments are parts of others: puts these in their place. Returns false if rounding has bent a
+    // part across a vertex. whole: the other segments; of: by part, its segment; crosses: by segment, whether rounding
+    // may have bent it.
+    bool join_parts(std::vector<Segment> whole, const std::vector<int32> &of, const std::vector<uint8> &crosses);
 
     // Whether an edge at the vertex is part of a segment.
     bool is_on_segment(int32 vertex) const;
@@ -63,9 +91,6 @@ class Segments {
     // The segments that cross at a new vertex.
     struct Crossed {
         int32 low, high;
-    };
-    struct Piece {
-        int32 from, to, segment;
     };
     // A piece between two vertices, and its half-edge; NOTHING if it is no edge yet.
     struct Way {
@@ -112,7 +137,9 @@ class Segments {
     std::unordered_map<uint64, int32> times_tied_; // by pair of segments
 
     const int threads_;
-    std::atomic<bool> meeting_{false}; // whether a thread has found one
+    const OnMeeting on_meeting_;
+    std::vector<std::vector<Way>> ways_; // in the order of the segments
+    std::atomic<bool> meeting_{false};   // whether a thread has found one
     Strip strip_{plane_};
 };
 
