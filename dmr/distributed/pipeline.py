@@ -88,9 +88,9 @@ def refine(
             executor, and all cores otherwise.
         overwrite: whether a finished result in `out`, or what another job has left there, is replaced.
         options: `min_angle`, `max_area`, `area`, `max_edge`, `size`, `grading`, `steiner`, `conforming`,
-            `keep_segments` and `strict`, as for `dmr.refine`, with two differences. Functions are sampled before the
-            domain is cut (`dmr.sizing.sampled`, with its usual error), and their samples are the bounds. Points are not
-            placed by `size`: edges are at most 1.55 times as long, which gives about as many triangles.
+            `keep_segments` and `strict`, as for `dmr.refine`, but functions are sampled before the domain is cut
+            (`dmr.sizing.sampled`, with its usual error), and their samples are the bounds. In a mesh in parts, `size`
+            places no points: edges are at most 1.55 times as long, which gives about as many triangles.
 
     Returns:
         The result. `complete` in its `manifest` is False if a tile reached its limit on points, where the mesh is

@@ -14,7 +14,7 @@ from dmr.distributed.tiles.piece import Arrays
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import MARKINGS, RefineOptions
-from dmr.refinement.placement.targets import multiple, smallest
+from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest
 from dmr.refinement.setup.demand import OVER_EQUILATERAL, OVER_THE_FEWEST
 from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.steps.local_bounds import LocalBounds
@@ -40,10 +40,12 @@ class Bounds:
         options: the options of `dmr.refine`.
         sources: "size" and "max_edge" of `dmr.refine`, and "area_root", the square root of `area` by place, where they
             are given; evaluated by kernels.
+        placed: whether points have been placed by "size", so that the refinement splits only much longer edges.
     """
 
     options: RefineOptions
     sources: Mapping[str, SizeSource] = field(default_factory=dict)
+    placed: bool = False
 
     @classmethod
     def checked(
@@ -87,8 +89,13 @@ class Bounds:
     def local(self) -> LocalBounds[SizeSource]:
         """The bounds by place."""
         size = self.sources.get("size")
-        wanted = None if size is None else multiple(size, BOUND_OVER_SIZE)
+        wanted = None if size is None else multiple(size, TOO_LONG if self.placed else BOUND_OVER_SIZE)
         return LocalBounds(smallest(self.sources.get("max_edge"), wanted), self.sources.get("area_root"))
+
+    @property
+    def given(self) -> LocalBounds[SizeSource]:
+        """The bounds by place without the wanted sizes."""
+        return LocalBounds(self.sources.get("max_edge"), self.sources.get("area_root"))
 
     def stored(self) -> dict[str, Any]:
         """Returns the options as plain JSON values."""

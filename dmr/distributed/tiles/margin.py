@@ -72,7 +72,7 @@ def separated(
     seeds = _waiting(state, left)
     in_margin, in_core = _flags(tile, state, seeds, depth)
     core = _side(tile, state, in_core)
-    has_core = core.count >= LEAST_CORE * state.slots
+    has_core = LEAST_CORE * state.slots <= core.count < state.slots
     if not has_core:
         state.device.launch("fill_int32", state.slots, 1, in_margin)
     margin = _side(tile, state, in_margin, tile.patch.mesh.triangles[tile.frozen])

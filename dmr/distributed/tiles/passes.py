@@ -1,6 +1,7 @@
 """The passes of a refinement in tiles.
 
     begin: refine the source coarsely, cut it into tiles
+    with wanted sizes: place points in each tile, and in bands, by the same loop; then refine
     repeat:
         refine each tile                                      (in parallel)
         number the new vertices, by tile
@@ -16,7 +17,7 @@ source, the options and the size of the tiles only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ import numpy as np
 from dmr.common.arguments import whole_option
 from dmr.common.text import counted, option
 from dmr.distributed.jobs.runner import Runner
-from dmr.distributed.jobs.task import Task
+from dmr.distributed.jobs.task import Task, TaskFunction
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.bands import Reach, layers_of
 from dmr.distributed.tiles.bounds import Bounds
@@ -147,7 +148,7 @@ def run_passes(
         runner: runs the tasks; whole: the name of the folder with the `Whole`, the bounds, and the loose vertices.
         tiles: where they are.
         start: "vertices" and "coarse", the vertices and triangles of all tiles; "loose", whether there are vertices
-            without triangles; and "warnings".
+            without triangles; "placed", whether tiles place points by size; and "warnings".
         tile_triangles, bounds: as for `refine_tiles`, whose result and errors these are.
     """
     return _Passes(runner, whole, tiles, start, tile_triangles, bounds).run()
@@ -169,17 +170,32 @@ class _Passes:
         self._vertices: int = start["vertices"]
         self._warnings: list[str] = start["warnings"]
         self._loose: bool = start["loose"]
+        self._placed: bool = start.get("placed", False)
         self._held: list[Held] = []
         self._pieces = 0
         self._passes = [(len(tiles), start["coarse"])]
 
     def run(self) -> Tiled:
-        tiles, fewest, idle, turn = self._tiles, None, 0, 0
+        tiles = self._tiles
+        if self._placed:
+            self._repeat(tiles, tasks.place, {})
+            tiles = self._regrouped()
+        self._repeat(tiles, tasks.refine, {"placed": True} if self._placed else {})
+        if self._grown > self._asked:
+            self._warnings.append(
+                f"circles of the mesh reach across tiles of {self._asked:,} triangles: bands were refined in tiles of "
+                f"up to {self._grown:,}"
+            )
+        return self._result()
+
+    def _repeat(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> None:
+        """Repeats a function of tiles, and of bands around what waits, until nothing waits."""
+        fewest, idle, turn = None, 0, 0
         while True:
             layers = layers_of(turn)
-            waiting = self._refine(tiles, layers)
+            waiting = self._done(tiles, function, {**options, "layers": layers})
             if not waiting:
-                break
+                return
             seeds = sum(each.seeds for each in waiting)
             idle = 0 if fewest is None or seeds < HARDLY_LESS * fewest else idle + 1
             fewest = seeds if fewest is None else min(fewest, seeds)
@@ -187,12 +203,29 @@ class _Passes:
                 self._grow(seeds)
             turn += 1
             tiles = self._next_tiles(waiting, layers, turn)
-        if self._grown > self._asked:
-            self._warnings.append(
-                f"circles of the mesh reach across tiles of {self._asked:,} triangles: bands were refined in tiles of "
-                f"up to {self._grown:,}"
+
+    def _regrouped(self) -> Sequence[Place]:
+        """Unites the patches of each piece, in which all points are placed."""
+        todo = [
+            Task.of(
+                tasks.regroup,
+                [held.name for held in patches],
+                places=[held.place for held in patches],
+                firsts=[held.first for held in patches],
             )
-        return self._result()
+            for patches in self._by_piece()
+        ]
+        found = self._runner.run(todo)
+        self._held, self._pieces = [], 0
+        self._passes.append((len(todo), sum(summary["triangles"] for summary in found)))
+        return [(task.name, 0) for task in todo]
+
+    def _by_piece(self) -> Iterable[list[Held]]:
+        """Returns the patches of each piece of the result, in order."""
+        pieces: dict[int, list[Held]] = {}
+        for held in self._held:
+            pieces.setdefault(held.piece, []).insert(0, held)  # the core, if there is one, comes after the margin
+        return pieces.values()
 
     def _grow(self, seeds: int) -> None:
         """Makes the tiles of bands larger: at the latest a tile without any cut holds all that waits."""
@@ -203,11 +236,11 @@ class _Passes:
             )
         self._grown *= 2
 
-    def _refine(self, tiles: Sequence[Place], layers: int) -> list[Waiting]:
-        """Refines tiles, and numbers their vertices; returns those in which something waits."""
+    def _done(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> list[Waiting]:
+        """Calls a function of tiles, and numbers their vertices; returns those in which something waits."""
+        stored = self._bounds.stored()
         todo = [
-            Task.of(tasks.refine, [self._whole, folder], bounds=self._bounds.stored(), tile=place, layers=layers)
-            for folder, place in tiles
+            Task.of(function, [self._whole, folder], bounds=stored, tile=place, **options) for folder, place in tiles
         ]
         try:
             summaries = self._runner.run(todo)
@@ -275,11 +308,8 @@ class _Passes:
         return Reach.load(Stored(self._runner.store.folder(name), place), first)
 
     def _result(self) -> Tiled:
-        pieces: dict[int, list[Held]] = {}
-        for held in self._held:
-            pieces.setdefault(held.piece, []).insert(0, held)  # the core, if there is one, comes after the margin
         found = []
-        for number, patches in enumerate(pieces.values()):
+        for number, patches in enumerate(self._by_piece()):
             names, places, firsts, _ = zip(*patches, strict=True)
             found.append(PieceSource("", self._whole, names, places, firsts, loose=self._loose and number == 0))
         todo = [Task.of(tasks.summarize, each.inputs, places=each.places, firsts=each.firsts) for each in found]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.numbering import Union
+from dmr.distributed.archives.numbering import Union
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece
 from dmr.mesh.types import Float, Int, Mesh
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.numbering import Union
+from dmr.distributed.archives.numbering import Union
 from dmr.distributed.tiles.piece import Piece
 from dmr.mesh.types import Mesh
 

@@ -44,9 +44,9 @@ class Report:
     warnings: tuple[str, ...]
 
 
-def prepare(device: Device, options: RefineOptions) -> None:
-    """Compiles and loads the kernels of a refinement."""
-    device.prepare(*refinement_modules(options, rounds_on_device=True), *MODULES)
+def prepare(device: Device, options: RefineOptions, *, placed: bool = False) -> None:
+    """Compiles and loads the kernels of a refinement; placed: with those that place points by size."""
+    device.prepare(*refinement_modules(options, rounds_on_device=True, placed=placed), *MODULES)
 
 
 def refine_patch(patch: Patch, whole: Whole, bounds: Bounds, device: Device, depth: int) -> Refined:
@@ -101,13 +101,13 @@ def refine_coarsely(
         limits = None if fully else _against_needles(options)
         settings = RunSettings(options=options, bounds=local, limits=limits, quiet=True)
         statistics, _ = _run(mesh, state, settings)
-        whole = _whole(state, mesh)
-        patch, edges = _as_patch(state, mesh, whole), _edges(state)
+        whole = whole_of(state, mesh)
+        patch, edges = as_patch(state, mesh, whole), patch_edges(state)
     return patch, edges, whole, Report(statistics.inserted, (*notes, *statistics.warnings))
 
 
-def _edges(state: DeviceMesh) -> Edges:
-    """Returns the edges of the patch that `_as_patch` makes, in which all subsegments are segments."""
+def patch_edges(state: DeviceMesh) -> Edges:
+    """Returns the edges of the patch that `as_patch` makes, in which all subsegments are segments."""
     neighbours, segments = (state.device.empty(3 * state.slots, np.int32) for _ in range(2))
     state.device.launch("list_tile_edges", state.slots, state.triangles, state.subsegments, neighbours, segments)
     return Edges(neighbours.detach().reshape(-1, 3), segments.detach().reshape(-1, 3))
@@ -122,7 +122,8 @@ def _numbers(order: NDArray[np.int32], places: NDArray[Any]) -> NDArray[np.int64
     return np.where(places < 0, -1, order[places]).astype(np.int64)
 
 
-def _whole(state: DeviceMesh, mesh: Mesh) -> Whole:
+def whole_of(state: DeviceMesh, mesh: Mesh) -> Whole:
+    """Returns what tiles need to know of a whole on a device; `mesh` is the user's."""
     order = state.order.download()
     ends = state.input_segments.download()
     count = len(ends)
@@ -167,7 +168,7 @@ def segments_of_whole(
     """
     prepare(device, RefineOptions())
     with device.lock, device.current:
-        found = _whole(admit(mesh, device, keep_segments, trusted=True)[0], mesh)
+        found = whole_of(admit(mesh, device, keep_segments, trusted=True)[0], mesh)
     ends = numbers[found.ends]
     true = np.isin(ends, flagged).all(axis=1)
     vertices = np.unique(ends[true])
@@ -186,7 +187,7 @@ def segments_of_whole(
     )
 
 
-def _as_patch(state: DeviceMesh, mesh: Mesh, whole: Whole) -> Patch:
+def as_patch(state: DeviceMesh, mesh: Mesh, whole: Whole) -> Patch:
     """Returns the mesh of a state as a patch with all subsegments."""
     state.named, state.named_markers = len(whole.ends), whole.markers
     refined = state.to_mesh(mesh)

@@ -1,6 +1,8 @@
 """The tasks of a refinement in tiles: functions over folders (`dmr.distributed.jobs`).
 
     begin      the source           -> the whole mesh, if it is small; else a coarse mesh, cut into tiles
+    place      a tile               -> the tile with points that are placed by size (in passes of their own)
+    regroup    tiles with points    -> a tile to refine
     refine     a tile               -> its margin and its core, and how far what waits is from their borders
     divide     a refined tile       -> its part for the band, and its rest
     join       parts for the band   -> the band, cut into tiles
@@ -12,6 +14,7 @@ A folder that holds several patches has each under its place: "3-triangles", ...
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,8 @@ from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
 from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
 from dmr.distributed.tiles.pieces import restricted
+from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted, place_coarsely
+from dmr.distributed.tiles.placement.patches import place_in_patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
@@ -105,7 +110,15 @@ def begin(
     factor = max(float(by_size.sum()) / coarse, 1.0)
     # Skinny triangles beside fine outlines reach far: cut, they would wait band after band.
     fully = bool(by_size.any()) and float(by_angle.sum()) <= MOST_COARSE
-    patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
+    placed = "size" in asked.sources
+    if placed:
+        patch, edges, whole, wanted, told = place_coarsely(
+            mesh, asked, device, predicted=predicted, tile_triangles=tile_triangles, most=MOST_COARSE
+        )
+        wanted.save(out)
+    else:
+        patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
+        told = [*report.warnings]
     whole.save(out)
     asked.save(out)
     used = np.zeros(len(patch.numbers), np.bool_)
@@ -117,7 +130,7 @@ def begin(
     save_tiles(tiles, out)
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
-        "warnings": [*notes, *report.warnings], "loose": bool(len(loose)),
+        "warnings": [*notes, *told], "loose": bool(len(loose)), "placed": placed,
     }  # fmt: skip
 
 
@@ -127,8 +140,51 @@ def save_tiles(tiles: Sequence[Patch], out: Folder) -> None:
         tile.save(Stored(out, place))
 
 
-def refine(
+def place(
     inputs: Sequence[Folder], out: Folder, resources: Resources, *, bounds: Mapping[str, Any], tile: int, layers: int
+) -> dict[str, Any]:
+    """Places points by size in a tile. The output is the tile (0).
+
+    Args:
+        inputs: the whole, with the sizes, and the folder of the tile.
+        out, resources: as for all tasks.
+        tile: its place in the folder; layers: those of the next band.
+    """
+    whole, asked = Whole.load(inputs[0]), Bounds.load(bounds, inputs[0])
+    device = open_device(resources.device, resources.threads)
+    done = place_in_patch(Patch.load(Stored(inputs[1], tile)), whole, asked, Wanted.load(inputs[0]), device)
+    _save(done.patch, reach(done.patch, done.border, layers), out, 0)
+    return {
+        "inserted": done.inserted, "seeds": int(done.patch.seeds.sum()), "warnings": [],
+        "triangles": len(done.patch.mesh.triangles), "core": False,
+    }  # fmt: skip
+
+
+def regroup(
+    inputs: Sequence[Folder], out: Folder, resources: Resources, *, places: Sequence[int], firsts: Sequence[int]
+) -> dict[str, Any]:
+    """Unites patches with placed points to a tile (0), none of whose triangles has been refined.
+
+    Args:
+        inputs: the folders of the patches; out: for the tile; resources: not used.
+        places: of the patches in their folders; firsts: the number of the first new vertex of each.
+    """
+    patches = zip(inputs, places, firsts, strict=True)
+    tile = glued([Patch.load(Stored(folder, place)).numbered(first) for folder, place, first in patches])
+    origin = np.where(tile.vertex_origin == COARSE_VERTEX, FREE_VERTEX, tile.vertex_origin).astype(np.int32)
+    replace(tile, vertex_origin=origin, seeds=np.ones(len(tile.seeds), np.bool_)).save(Stored(out, 0))
+    return {"triangles": len(tile.seeds)}
+
+
+def refine(
+    inputs: Sequence[Folder],
+    out: Folder,
+    resources: Resources,
+    *,
+    bounds: Mapping[str, Any],
+    tile: int,
+    layers: int,
+    placed: bool = False,
 ) -> dict[str, Any]:
     """Refines a tile. The output is its margin (0), and its core (1) unless that is small.
 
@@ -136,12 +192,11 @@ def refine(
         inputs: the whole, and the folder of the tile.
         out, resources: as for all tasks.
         tile: its place in the folder; layers: those of the next band.
+        placed: whether points have been placed by size.
     """
-    whole = Whole.load(inputs[0])
+    whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
     device = open_device(resources.device, resources.threads)
-    done = refine_patch(
-        Patch.load(Stored(inputs[1], tile)), whole, Bounds.load(bounds, inputs[0]), device, MARGIN * layers
-    )
+    done = refine_patch(Patch.load(Stored(inputs[1], tile)), whole, asked, device, MARGIN * layers)
     _save(done.margin, reach(done.margin, done.margin_border, layers), out, 0)
     triangles = len(done.margin.mesh.triangles)
     if done.core is not None:

@@ -113,6 +113,19 @@ def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
     return _Rows(origin, along, spacing, rise, row[some], column[some], (last - column + 1)[some])
 
 
+def lattice_frame(points: Float, boundary: Int, size: float) -> Float:
+    """Returns (6,) float64: a point of the lattice, its direction, the distance between its points, and the size.
+
+    Args:
+        points, boundary, size: as for `lattice_points`.
+    """
+    ways = points[boundary[:, 1]] - points[boundary[:, 0]]
+    length = lengths(ways)
+    longest = int(length.argmax())
+    spacing = _spacing(float(length[longest]), size)
+    return np.array([*points[boundary[longest, 0]], *(ways[longest] / length[longest]), spacing, size])
+
+
 def _spacing(longest: float, size: float) -> float:
     """Returns the spacing: that of the pieces of the longest segment if these are about as long as the size."""
     piece = longest / max(round(longest / size), 1)

@@ -99,21 +99,77 @@ def place(
         limit: the limit on seconds, which ends the front.
         report: called several times with the part of the work of this function that is done, up to 1.
     """
+    divided = divide_outline(mesh, acute, sizes, device, keep_segments=keep_segments, growth=growth, most=most)
+    return fill(mesh, divided, divided.sizes, device, lattice=divided.even, most=most, limit=limit, report=report)
+
+
+@dataclass(frozen=True, eq=False)
+class DividedOutline:
+    """The segments of a mesh, divided by size.
+
+    Attributes:
+        segments: of the mesh; everywhere: the division of all of them, also of those that are kept.
+        nearby: smaller sizes around short pieces of the outline; sizes: the smallest of these and those wanted.
+        even: whether one size is wanted everywhere.
+    """
+
+    segments: Segments
+    everywhere: Division
+    nearby: tuple[SizeSource, ...]
+    sizes: SizeSource
+    even: bool
+
+
+def divide_outline(
+    mesh: Mesh,
+    acute: NDArray[np.uint8],
+    sizes: SizeSource,
+    device: Device,
+    *,
+    keep_segments: str,
+    growth: float | None,
+    most: int,
+) -> DividedOutline:
+    """Divides the segments of a mesh by size; the arguments are those of `place`."""
     segments, even = Segments.of(mesh, acute, keep_segments), is_even(mesh, sizes)
     everywhere = divide(mesh.vertices, segments, sizes, most, even=even)
-    near_fine = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
-    if near_fine is not sizes:  # long segments near fine ones need more pieces: the front does not cross short ones
-        sizes = near_fine
+    nearby = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
+    if nearby:  # long segments near fine ones need more pieces: the front does not cross short ones
+        lowered = smallest(sizes, *nearby)
+        assert lowered is not None
+        sizes = lowered
         finer = divide(mesh.vertices, segments, sizes, most, even=even)
         everywhere = everywhere.where_coarse(finer, len(segments.ends))
+    return DividedOutline(segments, everywhere, nearby, sizes, even)
+
+
+def fill(
+    mesh: Mesh,
+    divided: DividedOutline,
+    sizes: SizeSource,
+    device: Device,
+    *,
+    lattice: bool,
+    most: int,
+    limit: TimeLimit,
+    report: Callable[[float], object] | None = None,
+) -> Placement:
+    """Places points between the pieces of an outline, and triangulates them.
+
+    Args:
+        divided: the outline of the mesh; sizes: with which points are placed.
+        lattice: whether one size is wanted in most of the domain.
+        The other arguments are those of `place`.
+    """
+    segments, everywhere = divided.segments, divided.everywhere
     division = everywhere.without(np.flatnonzero(segments.kept))
     if len(division.segment) > most:
         division = Division(division.segment[:most], division.parameter[:most])
     while True:
-        new = _vertices(mesh, segments, division, device)
+        new = division_vertices(mesh, segments, division, device)
         outline = _outline(mesh, segments, division, everywhere, new, device)
         in_time = min(most - len(new), limit.left * POINTS_PER_SECOND)
-        front = Front(outline, sizes, device, most - len(new), lattice=int(in_time) if even else 0)
+        front = Front(outline, sizes, device, most - len(new), lattice=int(in_time) if lattice else 0)
         placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report))
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
@@ -140,7 +196,7 @@ def _front_report(mesh: Mesh, sizes: SizeSource, report: Callable[[float], objec
     return lambda points: report(FRONT_SHARE * min(points / expected, 1.0))
 
 
-def _vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:
+def division_vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:
     """Returns the vertices on segments, evaluated on them with one rounding."""
     count = len(division.segment)
     places = device.empty(count, POINT)
@@ -158,7 +214,7 @@ def _outline(
     """Returns the outline for the front. Kept segments are divided there, too, so that the front advances from them."""
     if segments.kept.any():
         division = division.joined(everywhere.without(np.flatnonzero(~segments.kept)))
-        new = _vertices(mesh, segments, division, device)
+        new = division_vertices(mesh, segments, division, device)
     points = np.concatenate([mesh.vertices, new])
     pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
     fronts = np.concatenate([pieces, pieces[segments.right[origin]][:, ::-1]])
@@ -167,13 +223,13 @@ def _outline(
 
 def _beside_fine_pieces(
     mesh: Mesh, segments: Segments, division: Division, sizes: SizeSource, growth: float | None, device: Device
-) -> SizeSource:
-    """Returns the sizes, lowered around pieces of the outline that are shorter.
+) -> tuple[SizeSource, ...]:
+    """Returns smaller sizes around pieces of the outline that are shorter than wanted.
 
     They grow with the distance from these. One size for all places says nothing about the interior in particular:
     there, unless `growth` is given, they are no larger than lengths of pieces that are interpolated across the domain.
     """
-    points = np.concatenate([mesh.vertices, _vertices(mesh, segments, division, device)])
+    points = np.concatenate([mesh.vertices, division_vertices(mesh, segments, division, device)])
     pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
     length = SPACED * lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
     joined = np.unique(pieces)
@@ -190,11 +246,7 @@ def _beside_fine_pieces(
         shorter = np.isfinite(there) & (length < np.where(whole < SHORT * there, there, FINE * there))
         if shorter.any():
             across = extended(points, pieces, np.where(shorter, length, sizes.number), sizes.number)
-    if beside is None and across is None:
-        return sizes
-    lowered = smallest(sizes, beside, across)
-    assert lowered is not None
-    return lowered
+    return tuple(source for source in (beside, across) if source is not None)
 
 
 def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:

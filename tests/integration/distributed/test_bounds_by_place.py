@@ -31,7 +31,7 @@ BOUNDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # the options, and
     "area": ({"area": 0.001, "max_area": 0.01}, {"area": 0.001}),
     "size": (
         {"size": lambda points: 0.7 * length(points), "grading": 0.05},
-        {"max_edge": lambda points: 1.1 * length(points)},
+        {"max_edge": lambda points: 1.45 * length(points)},  # edges are split from 2 sizes on
     ),
 }
 
@@ -90,5 +90,5 @@ def test_sizes_on_the_command_line(tmp_path, monkeypatch, capsys):
     sizes = from_distance(plate_outline(), 0.03, 0.2, 1.0)
     whole = dmr.distributed.Parts("out").gather()
     assert dmr.validate(
-        whole, input=plate_outline(), min_angle=30, max_edge=lambda p: np.fmin(1.56 * sizes(p), 0.25)
+        whole, input=plate_outline(), min_angle=30, max_edge=lambda p: np.fmin(2.01 * sizes(p), 0.25)
     ).ok

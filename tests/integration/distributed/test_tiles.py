@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
+from dmr.distributed.archives.numbering import Union
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes, tasks
 from dmr.distributed.tiles.bands import divided, reach
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import block_of_each, components
-from dmr.distributed.tiles.numbering import Union
 from dmr.distributed.tiles.patch import REASONS, Patch, glued
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.errors import OptionError, OutOfMemoryError
@@ -304,6 +304,14 @@ def test_tiles_that_are_too_small_for_the_circles_of_a_mesh_grow(tmp_path):
     done, union = tiled(mesh, 12, tmp_path)
     assert done.complete and dmr.validate(union, input=mesh, min_angle=30).ok
     assert any("circles of the mesh reach across tiles of 12 triangles" in each for each in done.warnings)
+
+
+def test_a_tile_without_cuts_keeps_the_attributes_of_its_triangles(tmp_path):
+    """Nothing of such a tile is near a border, so that its margin would have no triangles, and lose their width."""
+    square = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]], triangle_attributes=[[7.0], [8.0]])
+    done, union = tiled(square, 1, tmp_path)
+    assert len(done.passes) > 1
+    assert sorted(union.triangle_attributes.ravel()) == [7.0, 8.0]
 
 
 @pytest.mark.slow

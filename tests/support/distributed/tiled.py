@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,14 +37,18 @@ def tiled(
     folder: Path,
     resources: Resources = ONE_THREAD,
     *,
+    size: Any = None,
     max_edge: float | None = None,
     **options: object,
 ) -> tuple[Tiled, dmr.Mesh]:
     """Refines in tiles; returns the report, and the union of the pieces."""
     folder.mkdir(exist_ok=True)
     runner = InProcess(Store(folder, durable=False), resources)
-    bounds = Bounds(
-        options=RefineOptions(**options), sources={} if max_edge is None else {"max_edge": size_source(max_edge)}
+    sources = {"size": size, "max_edge": max_edge}
+    bounds = Bounds.checked(
+        RefineOptions(**options),
+        {name: None if given is None else size_source(given, name) for name, given in sources.items()},
+        lambda: source if isinstance(source, dmr.Mesh) else dmr.triangulate(source),
     )
     done = refine_tiles(runner, source, tile_triangles=tile_triangles, bounds=bounds)
     return done, whole_mesh(united([load_piece(runner.store, piece) for piece in done.pieces]))

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.piece import Int64
 from dmr.mesh.types import Int
+
+Int64 = NDArray[np.int64]
 
 
 class Union:

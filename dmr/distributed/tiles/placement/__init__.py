@@ -1,0 +1,1 @@
+"""Placement of points by size in tiles."""
