@@ -63,6 +63,8 @@ class Sets {
     }
 
     void join(int32 i, int32 j) {
+        if (load(i) == load(j)) // as for most neighbours
+            return;
         while (true) {
             i = find(i);
             j = find(j);

@@ -37,6 +37,12 @@ int lowest_corner(const Plane &plane, const Face &face) {
     return of_a < of_b ? (of_a < of_c ? 0 : 2) : (of_b < of_c ? 1 : 2);
 }
 
+// A triangle among those with the same lowest vertex.
+struct Ordered {
+    int32 second; // the number of its second vertex
+    HalfEdge at;  // where it begins
+};
+
 // Counts a number up, which other threads may do, too; returns what it was.
 int32 count_up(int32 &number, int threads) {
     return threads > 1 ? __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED) : number++;
@@ -47,8 +53,8 @@ int32 count_up(int32 &number, int threads) {
 Numbering number_faces(const Delaunay &delaunay, int threads) {
     const Plane &plane = delaunay.plane;
     const bool crossed = delaunay.rank.size() != plane.points.size();
-    const Table<int32> sorted = crossed ? ranks_with_crossings(delaunay, threads) : Table<int32>();
-    const Table<int32> &ranks = crossed ? sorted : delaunay.rank;
+    const Table<int32> of_all = crossed ? ranks_with_crossings(delaunay, threads) : Table<int32>();
+    const Table<int32> &ranks = crossed ? of_all : delaunay.rank;
     // Counting sort by the rank of the lowest vertex.
     Numbering result;
     result.of.resize(plane.faces.size());
@@ -69,33 +75,36 @@ Numbering number_faces(const Delaunay &delaunay, int threads) {
     });
     add_up(threads, starts);
     result.faces.resize(starts.back());
+    Table<Ordered> sorted(starts.back());
     share_indices(threads, plane.faces.size(), [&](size_t begin, size_t end) {
         const Face *const faces = plane.faces.data();
         const int32 *const of = result.of.data();
         int32 *const next = starts.data();
-        HalfEdge *const ordered = result.faces.data();
         for (size_t face = begin; face < end; ++face)
-            if (const int corner = of[face]; corner != NOTHING)
-                ordered[count_up(next[ranks[faces[face].vertex[corner]]], threads)] = half_edge(int32(face), corner);
+            if (const int corner = of[face]; corner != NOTHING) {
+                const int32 *const vertex = faces[face].vertex;
+                sorted[count_up(next[ranks[vertex[corner]]], threads)] = {plane.number[vertex[next_corner(corner)]],
+                                                                          half_edge(int32(face), corner)};
+            }
     });
-    const auto second = [&](HalfEdge at) {
-        return plane.number[plane.faces[face_of(at)].vertex[next_corner(edge_of(at))]];
-    };
-    const auto earlier = [&](HalfEdge one, HalfEdge other) { return second(one) < second(other); };
-    const auto faces = result.faces.begin();
+    const auto earlier = [](const Ordered &one, const Ordered &other) { return one.second < other.second; };
     // Now starts[rank] is where the triangles of the next rank begin.
     share_indices(threads, starts.size() - 1, [&](size_t first_rank, size_t end_rank) {
         const size_t last = end_rank ? starts[end_rank - 1] : 0; // the triangles after it are another thread's
+        Ordered *const triangles = sorted.data();
         for (size_t rank = first_rank, begin = rank ? starts[rank - 1] : 0; rank < end_rank; ++rank) {
             const size_t end = starts[rank];
             if (end + AHEAD < last)
-                prefetch(&plane.faces[face_of(result.faces[end + AHEAD])]);
-            if (end == begin + 2 && earlier(faces[begin + 1], faces[begin]))
-                std::swap(faces[begin], faces[begin + 1]);
+                prefetch(&result.of[face_of(triangles[end + AHEAD].at)]);
+            if (end == begin + 2 && earlier(triangles[begin + 1], triangles[begin]))
+                std::swap(triangles[begin], triangles[begin + 1]);
             else if (end > begin + 2)
-                std::sort(faces + begin, faces + end, earlier);
-            for (; begin < end; ++begin)
-                result.of[face_of(faces[begin])] = half_edge(int32(begin), edge_of(faces[begin]));
+                std::sort(triangles + begin, triangles + end, earlier);
+            for (; begin < end; ++begin) {
+                const HalfEdge at = triangles[begin].at;
+                result.faces[begin] = at;
+                result.of[face_of(at)] = half_edge(int32(begin), edge_of(at));
+            }
         }
     });
     return result;

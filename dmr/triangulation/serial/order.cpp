@@ -1,6 +1,7 @@
 #include "order.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "geometry/curve.cuh"
 #include "threads.hpp"
@@ -10,6 +11,43 @@ namespace triangulation {
 namespace {
 
 constexpr size_t POINTS_AT_ONCE = 1 << 14; // points between two stop points
+
+// Evaluates hilbert_index four levels at a time, which takes a third of the time. Within a quadrant the curve is
+// swapped, turned around, both or neither: the state, bits SWAPPED and AROUND. The table is made by hilbert_index.
+class CurveTable {
+  public:
+    CurveTable() {
+        for (uint32 state = 0; state < 4; ++state)
+            for (uint32 x = 0; x < CELLS; ++x)
+                for (uint32 y = 0; y < CELLS; ++y) {
+                    const uint32 around = state & AROUND ? CELLS - 1 : 0;
+                    const uint32 u = (state & SWAPPED ? y : x) ^ around, v = (state & SWAPPED ? x : y) ^ around;
+                    // How the curve passes through the quadrants of the cell.
+                    const uint32 lower_left = hilbert_index<uint32>(2 * u, 2 * v, LEVELS + 1) & 3;
+                    const uint32 upper_left = hilbert_index<uint32>(2 * u, 2 * v + 1, LEVELS + 1) & 3;
+                    const bool turned = lower_left == 2, swapped = (upper_left == 3) != turned;
+                    const uint32 next = state ^ (uint32(turned) * AROUND | uint32(swapped) * SWAPPED);
+                    steps_[state][x * CELLS + y] = std::uint16_t(hilbert_index<uint32>(u, v, LEVELS) << 2 | next);
+                }
+    }
+
+    uint32 index(uint32 x, uint32 y) const { // of CURVE_LEVELS levels
+        uint32 state = 0, found = 0;
+        for (int shift = CURVE_LEVELS - LEVELS; shift >= 0; shift -= LEVELS) {
+            const uint32 step = steps_[state][(x >> shift & (CELLS - 1)) * CELLS + (y >> shift & (CELLS - 1))];
+            found = found << 2 * LEVELS | step >> 2;
+            state = step & 3;
+        }
+        return found;
+    }
+
+  private:
+    static constexpr int LEVELS = 4; // of a step
+    static constexpr uint32 CELLS = 1 << LEVELS, SWAPPED = 1, AROUND = 2;
+    static_assert(CURVE_LEVELS % LEVELS == 0, "steps fill the curve's levels");
+
+    std::uint16_t steps_[4][CELLS * CELLS];
+};
 
 // Sorts by key, 11 bits at a time; equal keys stay in order. Each piece of the places is counted and moved by one
 // thread.
@@ -142,12 +180,16 @@ uint64 curve_position(const CurveSquare &square, Point p, int levels) {
 }
 
 Table<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads) {
+    static const CurveTable curve;
+    const float64 scale = square.extent > 0 ? float64(1 << CURVE_LEVELS) / square.extent : 0.0;
     Table<Place> places(count);
     share_indices(threads, size_t(count), [&](size_t begin, size_t end) {
         for (size_t i = begin; i < end; ++i) {
             if (i % POINTS_AT_ONCE == 0)
                 host::stop_point();
-            places[i] = {uint32(curve_position(square, points[i], CURVE_LEVELS)), int32(i)};
+            const uint32 x = curve_cell(points[i].x, square.low.x, scale, CURVE_LEVELS),
+                         y = curve_cell(points[i].y, square.low.y, scale, CURVE_LEVELS);
+            places[i] = {curve.index(x, y), int32(i)};
         }
     });
     sort_places(places, threads);

@@ -26,7 +26,9 @@ namespace {
 // Segments are inserted in rounds, each of twice as many as the one before and spread over all of them, like points
 // (delaunay.cpp). If parallel segments were inserted one after the other, each would cut through the fan of triangles
 // left by the one before, which is as wide as there are segments.
-int round_of(int32 segment) { return -__builtin_clz(uint32(segment) * 2654435769u | 1u); }
+constexpr int ROUNDS = 32;
+
+int round_of(int32 segment) { return ROUNDS - 1 - __builtin_clz(uint32(segment) * 2654435769u | 1u); }
 
 } // namespace
 
@@ -62,8 +64,12 @@ void Segments::insert_all(const Table<int32> &rank) {
     for (const std::vector<Way> &some : ways_)
         for (const Way &way : some)
             note(way);
-    const auto earlier = [](const Piece &a, const Piece &b) { return round_of(a.segment) < round_of(b.segment); };
-    std::stable_sort(waiting_.begin(), waiting_.end(), earlier);
+    std::vector<Piece> rounds[ROUNDS];
+    for (const Piece &piece : waiting_)
+        rounds[round_of(piece.segment)].push_back(piece);
+    waiting_.clear();
+    for (const std::vector<Piece> &round : rounds)
+        waiting_.insert(waiting_.end(), round.begin(), round.end());
     if (on_meeting_ == OnMeeting::REPORT && threads_ > 1)
         insert_by_threads(rank);
     std::reverse(waiting_.begin(), waiting_.end());
