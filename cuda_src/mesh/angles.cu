@@ -1,4 +1,4 @@
-// The smallest and the largest angle of a mesh, by their cosines.
+// The smallest and the largest angle of a mesh, by their cosines, and the aspect ratios of its triangles.
 #include "primitives/extremes.cuh"
 #include "mesh/triangles.cuh"
 
@@ -46,4 +46,16 @@ TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 c
             widen(triangles[i], points, least, most);
         }
     });
+}
+
+// The longest edge of each triangle over its height there, at most `most`.
+KERNEL(aspect_ratios, const Triangle *triangles, const Point *points, float64 most, float64 *ratios) {
+    for (const Index t : launch) {
+        const Point a = points[triangles[t].vertex[0]], b = points[triangles[t].vertex[1]];
+        const Point c = points[triangles[t].vertex[2]];
+        const float64 ab = squared_length(a, b), bc = squared_length(b, c), ca = squared_length(c, a);
+        const float64 longest = ab > bc ? (ab > ca ? ab : ca) : (bc > ca ? bc : ca);
+        const float64 ratio = longest / magnitude((b.x - a.x) * (a.y - c.y) - (b.y - a.y) * (a.x - c.x));
+        ratios[t] = ratio < most ? ratio : most; // also where it is not a number
+    }
 }

@@ -17,7 +17,7 @@ from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.run import RunSettings, run
 from dmr.refinement.setup.areas import Area, with_area
-from dmr.refinement.setup.demand import check_demand, check_size
+from dmr.refinement.setup.demand import check_demand, check_size, needs_areas
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.steps.local_bounds import LocalBounds
@@ -178,7 +178,12 @@ def refine(
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         mesh, notes, on_device = triangulate_for_refinement(
-            mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, device=opened, stays=not sized
+            mesh,
+            on_conflict=on_conflict,
+            convex_hull=convex_hull,
+            mesher=mesher,
+            device=opened,
+            stays=not sized and not needs_areas(len(mesh.vertices), options.max_area),
         )
         opened = choose_device(mesh, options, device, threads, sized=sized)  # crossings may have added many triangles
     seconds = time.perf_counter() - started

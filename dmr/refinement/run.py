@@ -19,7 +19,7 @@ processes no triangles: `Refinement.host_processed` counts the triangle records 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from dmr.common.clock import Clock
@@ -38,7 +38,7 @@ from dmr.refinement.rounds.host_rounds import is_round_left
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.rounds.work import Work
 from dmr.refinement.setup.admission import admit
-from dmr.refinement.setup.demand import default_budget, estimated_triangles, expected_triangles
+from dmr.refinement.setup.demand import default_budget, estimated_triangles, expected_triangles, sum_of_aspects
 from dmr.refinement.setup.flips import make_delaunay, refuse_unless_delaunay
 from dmr.refinement.setup.thresholds import Thresholds, thresholds
 from dmr.refinement.stages import Stages
@@ -164,8 +164,8 @@ def _placed(
     options, size = settings.options, settings.size
     assert size is not None
     with clock.phase("admit"):
-        mesh, acute, notes = checked(mesh, device, strict=options.strict)
-    most = _most_points(mesh, settings)
+        mesh, acute, aspects, notes = checked(mesh, device, strict=options.strict)
+    most = _most_points(mesh, settings, lambda: aspects)
     with clock.phase("place"):
         placement = place(
             mesh, acute, target(size, settings.bounds, options.max_area), device, keep_segments=options.keep_segments,
@@ -181,12 +181,12 @@ def _placed(
     return placement.mesh, state, notes + repaired
 
 
-def _most_points(mesh: Mesh, settings: RunSettings) -> int:
-    """Returns the limit on inserted points."""
+def _most_points(mesh: Mesh, settings: RunSettings, aspects: Callable[[], float]) -> int:
+    """Returns the limit on inserted points; `aspects` returns the `sum_of_aspects` of the mesh."""
     if settings.options.max_steiner is not None:
         return settings.options.max_steiner
     sized = settings.size is not None or bool(settings.bounds)
-    return default_budget(mesh, settings.options, sized=sized)
+    return default_budget(mesh, settings.options, aspects(), sized=sized)
 
 
 def _warnings(options: RefineOptions) -> Iterator[str]:
@@ -214,7 +214,8 @@ def work_of(
     area_root = settings.bounds.area_root
     local = LocalBounds(max_edge, None if area_root is None else area_root.on(device))
     known = KnownSizes(state, settings.functions) if settings.functions else None
-    points = max(_most_points(mesh, settings) - statistics.placed - statistics.on_segments, 0)
+    most = _most_points(mesh, settings, lambda: sum_of_aspects(state))
+    points = max(most - statistics.placed - statistics.on_segments, 0)
     return Work(
         limits=limits,
         quality=QualityCheck(state, space, limits, local, known, counts_shares=settings.profile),

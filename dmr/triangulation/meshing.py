@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
-FEWEST_TO_STAY = 2**17  # triangles that stay on a GPU for their refinement; estimates need the shapes of fewer ones
+FEWEST_TO_STAY = 2**12  # triangles that stay on a GPU for their refinement (40,700: 31 ms instead of 39, H200)
 FEWEST_FOR_ROUNDS = 2**13  # vertices; of fewer, one CPU thread is done before a GPU (H200: 5 ms)
 
 

@@ -1,11 +1,13 @@
 """Domains of `bench_domains.py`: realistic outlines, cleaned, with their refinement bounds.
 
     land-50m, us-counties      GeoJSON files in --folder; regional-land is a part of the first
+    fractal-N                  land-50m, each segment divided N times at random places beside its middle
     coast[-N]                  a closed curve of N vertices (100,000) around an empty interior
     circle-N                   N random points of the unit circle, joined in their order
     channel-ASPECT             a channel of this length over width, whose walls deviate by a tenth of its width
     plate-AREA                 4 x 2 with one bore of 32 corners, and a largest area
     near-concurrent            four segments in a box that almost meet in one point
+    fan-N                      N segments in a square that almost meet in one point
     large-cavities             18 vertices with gaps of one unit beside lengths of a million
 
 A name may end in @DEG, the minimum angle: channel-100000@20.
@@ -27,6 +29,7 @@ from numpy.typing import NDArray
 import dmr
 from dmr import domains
 from dmr.errors import OptionError
+from scripts.lib.fractal import subdivided
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
@@ -49,9 +52,10 @@ STANDARD = (
     "plate-1e-5",
     "plate-2e-6",
 )
-FORMS = "regional-land, land-50m, us-counties, coast, coast-N, circle-N, channel-ASPECT, plate-AREA, " + (
-    "near-concurrent, large-cavities"
+FORMS = "regional-land, land-50m, us-counties, fractal-N, coast, coast-N, circle-N, channel-ASPECT, plate-AREA, " + (
+    "near-concurrent, fan-N, large-cavities"
 )
+LEAST_COUNTS = {"circle": 8, "coast": 8, "fan": 2, "fractal": 1}
 DEFAULT_ANGLE = 30.0
 COAST_VERTICES = 100_000
 
@@ -112,12 +116,12 @@ def case(name: str) -> Case:
     Raises:
         OptionError: there is no such domain.
     """
-    numbered = r"(?P<form>circle|channel|plate|coast)-(?P<size>\d+(\.\d+)?([eE][+-]?\d+)?)"
+    numbered = r"(?P<form>circle|channel|plate|coast|fractal|fan)-(?P<size>\d+(\.\d+)?([eE][+-]?\d+)?)"
     plain = r"(?P<plain>regional-land|land-50m|us-counties|coast|near-concurrent|large-cavities)"
     found = re.fullmatch(rf"({plain}|{numbered})(@(?P<angle>\d+(\.\d+)?))?", name)
     size = None if found is None or found["size"] is None else float(found["size"])
-    counted = found is not None and found["form"] in ("circle", "coast")
-    if found is None or (size is not None and (size <= 0 or (counted and (size < 8 or not size.is_integer())))):
+    least = 0 if found is None else LEAST_COUNTS.get(found["form"], 0)
+    if found is None or (size is not None and (size <= 0 or (least and (size < least or not size.is_integer())))):
         raise OptionError(f"there is no domain {name}: choose from {FORMS}, each with or without @DEG")
     form = found["plain"] or found["form"]
     angle = DEFAULT_ANGLE if found["angle"] is None else float(found["angle"])
@@ -130,9 +134,11 @@ def outline(case: Case, folder: Path | None) -> dmr.Pslg:
     Raises:
         OptionError: the outline is in a file, but no folder is given.
     """
-    if case.form in ("regional-land", "land-50m", "us-counties"):
+    if case.form in ("regional-land", "land-50m", "us-counties", "fractal"):
         if folder is None:
             raise OptionError(f"{case.name} is read from a file: name its folder with --folder")
+        if case.form == "fractal":
+            return subdivided(clean(_land(folder)), int(case.size or 0), seed=5)
         return _FROM_FILES[case.form](folder)
     if case.form == "coast":
         return coast(COAST_VERTICES if case.size is None else int(case.size))
@@ -141,6 +147,8 @@ def outline(case: Case, folder: Path | None) -> dmr.Pslg:
     assert case.size is not None
     if case.form == "plate":
         return plate()
+    if case.form == "fan":
+        return fan(int(case.size))
     return circle(int(case.size)) if case.form == "circle" else channel(case.size)
 
 
@@ -203,6 +211,18 @@ def near_concurrent() -> dmr.Pslg:
     box = [(low, low), (high, low), (high, high), (low, high)]
     points = np.array([*NEAR_CONCURRENT, *box])
     return dmr.Pslg(points, np.vstack((np.arange(8, dtype=np.int32).reshape(4, 2), 8 + closed(points[8:]))))
+
+
+def fan(n: int) -> dmr.Pslg:
+    """`n` segments of length about 2 in a square with sides of 3, whose lines pass the centre within about 1e-6."""
+    rng = np.random.default_rng(n)
+    turns = np.pi * (np.arange(n) + rng.uniform(-0.3, 0.3, n)) / n
+    way = np.column_stack((np.cos(turns), np.sin(turns)))
+    past = 1e-6 * rng.normal(size=(n, 1)) * np.column_stack((-way[:, 1], way[:, 0]))
+    box = 1.5 * np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+    points = np.vstack((past - rng.uniform(0.9, 1.1, (n, 1)) * way, past + rng.uniform(0.9, 1.1, (n, 1)) * way, box))
+    first = np.arange(n, dtype=np.int32)
+    return dmr.Pslg(points, np.vstack((np.column_stack((first, first + n)), 2 * n + closed(box))))
 
 
 def large_cavities() -> dmr.Pslg:

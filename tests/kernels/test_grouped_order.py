@@ -12,6 +12,7 @@ from dmr.refinement.rounds.grouped_order import STRICT_ROUNDS
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.demand import MOST_ASPECT, default_budget, sum_of_aspects
 from dmr.refinement.setup.thresholds import thresholds
+from dmr.refinement.state.records import POINT, TRIANGLE
 
 BAD, SKINNY, FINE = 1 << 31, 1 << 22, 1 << 11  # of a quality word (cuda_src/refine/quality/quality.cuh, urgency.cuh)
 
@@ -46,14 +47,35 @@ def test_longer_channels_stay_within_the_default_limit_on_points(aspect):
 
 
 def test_the_default_limit_grows_with_aspect_ratios_up_to_a_maximum():
-    options = RefineOptions(min_angle=20)
-    needed = [default_budget(dmr.triangulate(channel(aspect)), options, sized=False) for aspect in (1e2, 1e4, 1e6)]
+    options, device = RefineOptions(min_angle=20), open_device("cpu")
+    meshes = [dmr.triangulate(channel(aspect)) for aspect in (1e2, 1e4, 1e6)]
+    needed = [default_budget(mesh, options, sum_of_aspects(admit(mesh, device)[0]), sized=False) for mesh in meshes]
     assert needed[0] < 1_100_000 and needed[2] > 8 * 1e6
     assert needed == sorted(needed)
-    flat = dmr.Mesh([[0, 0], [1, 0], [0.5, 0]], [[0, 1, 2]])  # no height at all
-    assert sum_of_aspects(flat) == MOST_ASPECT
     many = dmr.generate("random", 40_000, seed=1)
-    assert sum_of_aspects(many) == 0
+    assert sum_of_aspects(admit(many, device)[0]) == 0
+
+
+def test_the_sum_of_aspects_is_that_of_longest_edges_over_heights(device):
+    mesh = dmr.generate("random", 3000, seed=2)
+    corners = mesh.vertices[mesh.triangles]
+    edges = np.roll(corners, -1, axis=1) - corners
+    lengths = np.hypot(edges[..., 0], edges[..., 1])
+    first, second = edges[:, 0], edges[:, 1]
+    areas = 0.5 * np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0])
+    expected = (lengths.max(axis=1) ** 2 / (2 * areas)).clip(max=MOST_ASPECT).sum()
+    assert sum_of_aspects(admit(mesh, device)[0]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_aspects_without_a_height_count_as_the_largest(device):
+    points = device.array(np.array([[0, 0], [1, 0], [0.5, 0], [0.5, 0.25]]).reshape(-1).view(POINT))
+    triangles = device.zeros(2, TRIANGLE)
+    records = triangles.download()
+    records["vertex"] = [[0, 1, 2], [0, 1, 3]]
+    triangles.upload(records)
+    ratios = device.empty(2, np.float64)
+    device.launch("aspect_ratios", 2, triangles, points, MOST_ASPECT, ratios)
+    assert ratios.download().tolist() == [MOST_ASPECT, 4.0]
 
 
 def test_host_and_device_rounds_give_the_same_channel(device_options):

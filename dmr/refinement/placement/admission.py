@@ -13,6 +13,7 @@ from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.placement.placing import Placement
 from dmr.refinement.setup.admission import admit
+from dmr.refinement.setup.demand import sum_of_aspects
 from dmr.refinement.setup.flips import refuse_unless_delaunay
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import SUBSEGMENT
@@ -81,11 +82,11 @@ def segment_records(ends: Int) -> NDArray[Any]:
     return records
 
 
-def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, NDArray[np.uint8], list[str]]:
+def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, NDArray[np.uint8], float, list[str]]:
     """Checks a mesh, and turns clockwise triangles around.
 
     Returns:
-        The mesh; (n,) uint8, 1 at vertices with a corner below 60 degrees; and what was repaired.
+        The mesh; (n,) uint8, 1 at vertices with a corner below 60 degrees; `sum_of_aspects`; and what was repaired.
 
     Raises:
         InvalidMeshError: no valid triangulation (or, if `strict`, not a Delaunay one).
@@ -100,4 +101,4 @@ def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, NDArray[
         a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
         clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
         mesh = replace(mesh, triangles=np.where(clockwise[:, None], mesh.triangles[:, [0, 2, 1]], mesh.triangles))
-    return mesh, acute, notes
+    return mesh, acute, sum_of_aspects(state), notes

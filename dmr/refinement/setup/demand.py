@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from dmr.common.text import option
 from dmr.errors import OptionError
+from dmr.memory import sum_float64
 from dmr.mesh.statistics import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
-from dmr.refinement.state.device_mesh import MOST_TRIANGLES
+from dmr.refinement.state.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import triangle_count
@@ -85,6 +86,11 @@ def _area_over_bounds(mesh: Mesh, bounds: Float) -> float:
     """Returns the sum over the triangles of area over area bound."""
     with np.errstate(over="ignore"):
         return float((np.abs(triangle_areas(mesh)) / bounds).sum())
+
+
+def needs_areas(vertices: int, max_area: float | None) -> bool:
+    """Whether estimates need the areas of all triangles of the triangulation of an outline with these vertices."""
+    return max_area is not None and vertices <= FEW_TRIANGLES  # mostly one to two triangles per vertex
 
 
 # Triangles of a result over the fewest possible, if area bounds determine them (measured, at 30 degrees).
@@ -161,8 +167,12 @@ def _sample_places(mesh: Mesh, triangle: NDArray[np.int64]) -> Float:
     return places
 
 
-def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
+def default_budget(mesh: Mesh, options: RefineOptions, aspects: float, *, sized: bool) -> int:
     """Returns the default limit on the points that a refinement inserts, far above what a sound run needs.
+
+    Args:
+        mesh: the input; options: those of the run; sized: whether there are sizes, or bounds by place.
+        aspects: `sum_of_aspects` of the input.
 
     The limit is 64 per triangle of the input, plus 1,000,000, plus 8 times the sum of area over area bound, plus 8
     times the sum over triangles of longest edge over height; plus 2^26 with sizes or bounds by place, whose demand
@@ -175,23 +185,15 @@ def default_budget(mesh: Mesh, options: RefineOptions, *, sized: bool) -> int:
         x0, y0, x1, y1 = bounding_box(mesh.vertices)
         by_area = 8.0 * (x1 - x0) * (y1 - y0) / options.max_area
     highest = OBSERVED_CONFORMING_LIMIT if options.conforming else OBSERVED_LIMIT
-    by_shape = 8.0 * sum_of_aspects(mesh) if options.min_angle <= highest else 0.0
+    by_shape = 8.0 * aspects if options.min_angle <= highest else 0.0
     by_size = 0 if not sized else 2**26
     return int(min(64 * triangle_count(mesh) + 1_000_000 + by_area + by_shape + by_size, 2**30))
 
 
-def sum_of_aspects(mesh: Mesh) -> float:
+def sum_of_aspects(state: DeviceMesh) -> float:
     """Returns the sum over all triangles of longest edge over its height; 0 for a mesh of many triangles."""
-    if triangle_count(mesh) > FEW_TRIANGLES:
+    if state.slots > FEW_TRIANGLES:
         return 0.0
-    a, b, c = (mesh.vertices[:, 0] + 1j * mesh.vertices[:, 1])[mesh.triangles.T]
-    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        ab, bc, ca = b - a, c - b, a - c
-        longest = np.maximum(_squared(ab), np.maximum(_squared(bc), _squared(ca)))
-        aspects = longest / np.abs(ab.real * ca.imag - ab.imag * ca.real)
-    return float(np.nan_to_num(aspects, nan=MOST_ASPECT, posinf=MOST_ASPECT).clip(0.0, MOST_ASPECT).sum())
-
-
-def _squared(edges: NDArray[np.complex128]) -> Float:
-    """Returns the squared lengths of edges given as complex numbers."""
-    return edges.real**2 + edges.imag**2
+    ratios = state.device.empty(state.slots, np.float64)
+    state.device.launch("aspect_ratios", state.slots, state.triangles, state.points, MOST_ASPECT, ratios)
+    return sum_float64(ratios)
