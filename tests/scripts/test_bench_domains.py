@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import dmr
 pytest.importorskip("triangle")
 
 from scripts.bench import domains as bench_domains
-from scripts.lib import outlines
+from scripts.lib import fractal, outlines
 from scripts.lib.measuring import digest
 
 SMALL = ["coast-200", "channel-30@20", "plate-0.5"]
@@ -92,7 +93,9 @@ def test_invalid_results_are_named(capsys, monkeypatch):
     assert "INVALID, OTHER" in said.out
 
 
-@pytest.mark.parametrize("name", ["island", "coast-2", "circle-10.5", "plate-0", "plate", "coast@", "channel-x"])
+@pytest.mark.parametrize(
+    "name", ["island", "coast-2", "circle-10.5", "plate-0", "plate", "coast@", "channel-x", "fan-1"]
+)
 def test_domains_are_checked_before_anything_runs(name, capsys):
     assert bench_domains.main(["--domains", "plate-0.5", name]) == 2
     said = capsys.readouterr()
@@ -128,6 +131,7 @@ def test_both_programs_get_cleaned_outlines():
 @pytest.mark.parametrize(
     ("name", "vertices", "area"),
     [("channel-1000", 8, 1000.0), ("near-concurrent", 12, 275858410.0**2), ("large-cavities", 18, 9.0),
+     ("fan-5", 14, 9.0),
      ("plate-1", 36, 8 - 0.5**2 * 16 * np.sin(np.pi / 16)), ("coast-500", 500, None), ("circle-40", 40, None)],
 )  # fmt: skip
 def test_generated_domains_match_their_names(name, vertices, area):
@@ -138,3 +142,48 @@ def test_generated_domains_match_their_names(name, vertices, area):
         assert len(mesh.triangles) == vertices - 2  # a polygon without points inside
     else:
         assert dmr.mesh.statistics.triangle_areas(mesh).sum() == pytest.approx(area, rel=1e-2)
+
+
+def test_crossing_segments_are_found_like_by_fractions():
+    """Segments on a small grid, where most meet, overlap or share ends; compared with rational parameters."""
+    random = np.random.default_rng(4)
+    for _ in range(30):
+        points = random.integers(0, 5, (12, 2))
+        points = np.unique(points, axis=0)
+        ends = random.integers(0, len(points), (8, 2))
+        ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+        expected = [
+            [i, j] for i in range(len(ends)) for j in range(i + 1, len(ends)) if touch(points, ends[i], ends[j])
+        ]
+        assert fractal.crossing(points, ends).tolist() == expected
+
+
+def touch(points, first, second):
+    """Whether segments share a point that is not an end of both, by solving for it."""
+    (a, b), (c, d) = ([[Fraction(int(x)) for x in points[v]] for v in ends] for ends in (first, second))
+    u, v, w = ([q[k] - p[k] for k in (0, 1)] for p, q in ((a, b), (c, d), (a, c)))
+    determinant = u[0] * v[1] - u[1] * v[0]
+    if determinant:
+        s, t = ((w[0] * e[1] - w[1] * e[0]) / determinant for e in (v, u))
+        at_ends = s in (0, 1) and t in (0, 1)
+        return 0 <= s <= 1 and 0 <= t <= 1 and not (at_ends and set(first) & set(second))
+    if u[0] * w[1] - u[1] * w[0]:
+        return False  # parallel
+    long = [sum(u[k] * (p[k] - a[k]) for k in (0, 1)) / sum(x * x for x in u) for p in (c, d)]
+    low, high = max(min(long), 0), min(max(long), 1)
+    return low < high or (low == high and not set(first) & set(second))
+
+
+def test_divided_outlines_keep_their_holes_and_cross_nothing():
+    turns = np.linspace(0, 2 * np.pi, 9)[:-1]
+    rings = [radius * np.column_stack((np.cos(turns), np.sin(turns))) for radius in (3.0, 2.9)]
+    ends = np.vstack([8 * k + outlines.closed(ring) for k, ring in enumerate(rings)])
+    near = 2.66 * np.array([np.cos(np.pi / 8), np.sin(np.pi / 8)])  # the hole's point, beside an edge's middle
+    drawn = dmr.Pslg(np.vstack(rings), ends, holes=[near])
+    found = fractal.subdivided(drawn, 4, seed=3)
+    assert len(found.segments) > 15 * len(ends) and np.abs(found.vertices[:16] - drawn.vertices).max() <= fractal.GRID
+    mesh = dmr.triangulate(found, on_conflict="error")
+    assert len(mesh.triangles) == len(found.vertices)  # a ring without points inside
+    assert len(fractal.crossing(np.rint(found.vertices / fractal.GRID).astype(np.int64), found.segments)) == 0
+    again = fractal.subdivided(drawn, 4, seed=3)
+    assert np.array_equal(again.vertices, found.vertices)

@@ -48,6 +48,7 @@ GRAPHS = graphs()
 def stays(monkeypatch):
     """Makes every triangulation by rounds, and lets small ones stay on the device."""
     monkeypatch.setattr(meshing, "FEWEST_TO_STAY", 1)
+    monkeypatch.setattr(pipeline, "needs_areas", lambda *_: False)
     serial = meshing.fastest_plane
 
     def fastest(pslg, device, **options):
@@ -77,7 +78,7 @@ def test_points_go_to_the_device_once_and_the_mesh_comes_back_once(device, stays
     monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
     points = np.random.default_rng(8).random((20_000, 2))
     before = device.moved.copy()
-    mesh = dmr.refine(points, max_steiner=10**6).mesh  # the limit needs no shapes of triangles
+    mesh = dmr.refine(points).mesh
     moved = device.moved - before
     inserted = len(mesh.vertices) - len(points)
     assert moved[TRIANGLE] == 0
@@ -87,7 +88,7 @@ def test_points_go_to_the_device_once_and_the_mesh_comes_back_once(device, stays
 
 def test_the_input_of_a_refinement_is_computed_when_it_is_read(device_options, stays):
     points = np.random.default_rng(9).random((3000, 2))
-    known = dmr.refine(points, max_steiner=10**6, **device_options).input_mesh  # the limit needs no shapes
+    known = dmr.refine(points, **device_options).input_mesh
     assert "triangles" not in vars(known)
     assert known.triangle_count == len(known.triangles)
     assert known.triangles is vars(known)["triangles"] and is_triangulation(known)
