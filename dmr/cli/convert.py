@@ -15,8 +15,10 @@ from dmr.mesh.types import Mesh
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh or an outline and writes it in another format."""
-    if Path(arguments.input).is_dir():
+    if Path(arguments.input).is_dir() and arguments.parts is None:
         return convert_parts.unite(arguments, console)
+    if arguments.single_piece and arguments.parts is not None:
+        raise OptionError(f"{option('single_piece')} does not go with {option('parts')}")
     if arguments.single_piece:
         raise OptionError(f"{option('single_piece')} is for folders of parts, which {arguments.input} is not")
     if arguments.parts is not None:

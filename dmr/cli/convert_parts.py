@@ -12,14 +12,18 @@ from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.targets import refuse_existing
 from dmr.common.text import counted, option
 from dmr.errors import OptionError
-from dmr.mesh.types import Mesh
+from dmr.mesh.types import Mesh, Pslg
 
 
 def divide(arguments: Arguments, console: Console) -> int:
-    """Reads a mesh, and writes it in parts."""
+    """Reads a mesh, whole or in parts, and writes it in parts."""
+    from dmr.distributed import Parts
     from dmr.distributed.output.partition import partition
 
-    mesh = read(arguments.input, arguments.threads, features=features_asked(arguments))
+    if Path(arguments.input).is_dir():
+        mesh: Mesh | Pslg = Parts(arguments.input).gather()
+    else:
+        mesh = read(arguments.input, arguments.threads, features=features_asked(arguments))
     if not isinstance(mesh, Mesh):
         raise OptionError(f"{arguments.input} is an outline without triangles: dmr refine makes a mesh of it")
     parts = partition(mesh, arguments.output, arguments.parts, method=arguments.partition)

@@ -33,15 +33,16 @@ def refuse_engines(arguments: Arguments) -> None:
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh or outline, refines it in tiles, writes the parts and reports the result."""
-    for name, usual in ONE_DEVICE.items():
-        if getattr(arguments, name) != usual:
-            raise OptionError(f"{option(name)} does not go with {option('tile_triangles')}")
-    if arguments.output is None:
-        raise OptionError(f"{option('tile_triangles')} needs {option('output')}: the folder for the parts of the mesh")
-
     from dmr.distributed.engines import chosen_engine
     from dmr.distributed.jobs.task import Resources
-    from dmr.distributed.pipeline import OPTIONS, check_options, refine_by
+    from dmr.distributed.pipeline import OPTIONS, REFUSED, check_options, refine_by
+
+    for name, usual in ONE_DEVICE.items():
+        if getattr(arguments, name) != usual:
+            reason = f": {REFUSED[name]}" if name in REFUSED else ""
+            raise OptionError(f"{option(name)} does not go with {option('tile_triangles')}{reason}")
+    if arguments.output is None:
+        raise OptionError(f"{option('tile_triangles')} needs {option('output')}: the folder for the parts of the mesh")
 
     options: dict[str, Any] = {name: getattr(arguments, name) for name in OPTIONS}
     check_options(options)  # before anything is read

@@ -39,6 +39,7 @@ from dmr.distributed.tiles.whole import Whole
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.pipeline import refine as refine_whole
+from dmr.refinement.setup.demand import estimated_triangles
 from dmr.triangulation.meshing import triangulate_noting
 
 COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result, but no more than
@@ -93,7 +94,9 @@ def begin(
             mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher="dmr", device=device
         )
     by_angle, by_size = predicted_triangles(mesh, asked)
-    predicted = float(np.maximum(by_angle, by_size).sum())
+    # Long triangles of an outline say little about sizes that vary: samples do.
+    by_samples = estimated_triangles(mesh, asked.options, asked.local)
+    predicted = max(float(np.maximum(by_angle, by_size).sum()), by_samples)
     if predicted <= tile_triangles and "area_root" not in asked.sources:
         result = refine_whole(
             source, **bounds, size=asked.sources.get("size"), max_edge=asked.sources.get("max_edge"),
@@ -107,7 +110,7 @@ def begin(
         }  # fmt: skip
     enough = min(max(COARSE_PER_TILE * predicted / tile_triangles, LEAST_COARSE), MOST_COARSE)
     coarse = min(predicted / COARSE_SHARE, enough)
-    factor = max(float(by_size.sum()) / coarse, 1.0)
+    factor = max(max(float(by_size.sum()), by_samples) / coarse, 1.0)
     # Skinny triangles beside fine outlines reach far: cut, they would wait band after band.
     fully = bool(by_size.any()) and float(by_angle.sum()) <= MOST_COARSE
     placed = "size" in asked.sources

@@ -66,6 +66,10 @@ def test_convert_to_parts_and_back(folder, capsys):
         assert f"{target} exists; -f overwrites it" in fails(capsys, 2, "convert", "parts", target)
         assert command_line.dmr(capsys, "convert", "parts", target, "-f")[0] == 0
     assert len(dmr.read("whole.npz").triangles) == len(plate().triangles)
+    code, _, err = command_line.dmr(capsys, "convert", "parts", "other", "--parts", "5")
+    assert code == 0 and "wrote 5 parts to other" in err
+    assert dmr.distributed.Parts("other").counts["triangles"] == len(plate().triangles)
+    assert "out: is a folder of parts, not a file: dmr convert unites them" in fails(capsys, 1, "info", "out")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +78,7 @@ def test_convert_to_parts_and_back(folder, capsys):
         (["out", "mesh.pvtu", "--single-piece"], "--single-piece is for .vtkhdf files"),
         (["plate.poly", "mesh.vtkhdf", "--single-piece"], "--single-piece is for folders of parts"),
         (["plate.poly", "parts", "--parts", "2"], "an outline without triangles"),
+        (["out", "parts", "--parts", "2", "--single-piece"], "--single-piece does not go with --parts"),
     ],
 )
 def test_refused_conversions(folder, capsys, arguments, message):

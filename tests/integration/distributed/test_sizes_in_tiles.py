@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import dmr
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.placement.circles import Circles
+from dmr.distributed.tiles.placement.lattices import Lattice, on_rim
 from tests.support.digests import mesh_digest
 from tests.support.distributed.tiled import tiled
 
@@ -92,6 +93,25 @@ def test_a_gpu_places_the_points_of_the_cpu(gpu, tmp_path):
         return mesh_digest(tiled(domain, 1500, tmp_path / device, Resources(device, None), size=growing)[1])
 
     assert refined("cuda") == refined("cpu")
+
+
+def test_lattice_points_in_triangles_and_on_their_rim():
+    frame = np.array([0.1, 0.2, 0.8, 0.6, 0.07, 0.07])  # rows in the direction (4, 3) / 5
+    lattice = Lattice(frame)
+    square = np.array([[[0, 0], [1, 0], [1, 1]], [[0, 0], [1, 1], [0, 1]]], float)
+    row, column, of = lattice.places_in(square)
+    found = lattice.points(row, column)
+    k, j = (each.ravel() for each in np.mgrid[-40:40, -40:40])
+    everywhere = lattice.points(k, j)
+    inside = ((everywhere >= 0) & (everywhere <= 1)).all(axis=1)
+    assert set(zip(row.tolist(), column.tolist(), strict=True)) == set(
+        zip(k[inside].tolist(), j[inside].tolist(), strict=True)
+    )
+    assert len(found) == inside.sum() and ((found[:, 0] >= found[:, 1]) == (of == 0)).all()
+    apart = np.hypot(*(found[:, None] - found[None]).transpose(2, 0, 1))
+    neighbours = (np.abs(apart - 0.07) < 1e-9).sum(axis=1)
+    assert apart[apart > 1e-9].min() > 0.07 - 1e-9
+    np.testing.assert_array_equal(on_rim(row, column), neighbours < 6)
 
 
 def incircle(triangle: np.ndarray, point: np.ndarray) -> Fraction:

@@ -300,10 +300,10 @@ def test_components_are_those_that_edges_connect():
 
 @pytest.mark.slow
 def test_tiles_that_are_too_small_for_the_circles_of_a_mesh_grow(tmp_path):
-    mesh = dmr.generate("random", 40, seed=1)
-    done, union = tiled(mesh, 12, tmp_path)
+    mesh = dmr.generate("random", 24, seed=1)
+    done, union = tiled(mesh, 8, tmp_path)
     assert done.complete and dmr.validate(union, input=mesh, min_angle=30).ok
-    assert any("circles of the mesh reach across tiles of 12 triangles" in each for each in done.warnings)
+    assert any("circles of the mesh reach across tiles of 8 triangles" in each for each in done.warnings)
 
 
 def test_a_tile_without_cuts_keeps_the_attributes_of_its_triangles(tmp_path):
@@ -319,17 +319,17 @@ def test_tiles_that_grow_beyond_a_device_are_an_error(tmp_path, monkeypatch):
     refine = tasks.refine_patch
 
     def refine_small_ones(patch, *rest):
-        if len(patch.mesh.triangles) > 60:
+        if len(patch.mesh.triangles) > 40:
             raise OutOfMemoryError("too little memory")
         return refine(patch, *rest)
 
     monkeypatch.setattr(tasks, "refine_patch", refine_small_ones)
-    with pytest.raises(OutOfMemoryError, match=r"reach across tiles of 12 triangles.*too little memory for tiles of"):
-        tiled(dmr.generate("random", 40, seed=1), 12, tmp_path / "device")
+    with pytest.raises(OutOfMemoryError, match=r"reach across tiles of 8 triangles.*too little memory for tiles of"):
+        tiled(dmr.generate("random", 24, seed=1), 8, tmp_path / "device")
     monkeypatch.undo()
-    monkeypatch.setattr(passes, "MOST_TRIANGLES", 50)
+    monkeypatch.setattr(passes, "MOST_TRIANGLES", 30)
     with pytest.raises(OptionError, match="no larger ones can be refined"):
-        tiled(dmr.generate("random", 40, seed=1), 12, tmp_path / "mesh")
+        tiled(dmr.generate("random", 24, seed=1), 8, tmp_path / "mesh")
 
 
 def test_a_tile_that_reaches_its_limit_on_points_leaves_a_valid_union(tmp_path, monkeypatch):

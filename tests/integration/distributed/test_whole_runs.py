@@ -173,7 +173,7 @@ def test_the_command_tells_what_is_missing_in_a_sentence(out, capsys):
     for words, code, message in (
         (["--tiles", "5e3"], 2, "--tiles needs --output"),
         (["--workers", "2"], 2, "--workers needs --tiles N"),
-        (["--tiles", "5e3", "--optimize", *folder], 2, "--optimize does not go with --tiles"),
+        (["--tiles", "5e3", "--optimize", *folder], 2, "--optimize does not go with --tiles: points would move"),
         (["--tiles", "5e3", "--order", "2", *folder], 2, "--order does not go with --tiles"),
         (["--tiles", "5e3", "--workers", "2", "--mpi", *folder], 2, "not allowed with"),
         (["--tiles", "5e3", "--mpi", *folder], 2, "this is not a job of MPI with workers"),

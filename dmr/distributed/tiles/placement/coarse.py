@@ -91,8 +91,8 @@ def place_coarsely(
     options = bounds.options
     prepare(device, options, placed=True)
     with device.lock, device.current:
-        mesh, acute, notes = checked(mesh, device, strict=options.strict)
-        budget = default_budget(mesh, options, sized=True)
+        mesh, acute, aspects, notes = checked(mesh, device, strict=options.strict)
+        budget = default_budget(mesh, options, aspects, sized=True)
         divided = divide_outline(
             mesh, acute, _target(bounds), device, keep_segments=options.keep_segments, growth=options.grading,
             most=budget,

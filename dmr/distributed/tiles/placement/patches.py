@@ -28,6 +28,7 @@ from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.placement.circles import Circles
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted
+from dmr.distributed.tiles.placement.lattices import Lattice, on_rim
 from dmr.distributed.tiles.refining import prepare
 from dmr.distributed.tiles.whole import Whole
 from dmr.errors import InternalError
@@ -37,7 +38,7 @@ from dmr.mesh.location.background import DeviceBackground, Places
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import lengths
 from dmr.refinement.placement.front import Front, Outline
-from dmr.refinement.placement.lattice import CLEARANCE, EVEN, ROOT_OF_THREE
+from dmr.refinement.placement.lattice import CLEARANCE, EVEN
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.sizing.source import SizeSource
@@ -50,7 +51,6 @@ UNFILLED = 1.6  # sizes: triangles with longer edges are not filled
 SEED_CLEARANCE = 1.5  # sizes between a seed and all other points
 LEAST_DISTANCE = 0.3  # sizes between a new point and a vertex of the coarse mesh
 SAMPLES = 5  # of the sizes along an edge to a frozen triangle
-INSIDE = 1e-6  # sizes: a point is in the triangle that is at most this far
 MOST_POINTS = 2**29
 
 
@@ -232,36 +232,24 @@ class _Placing:
         none = _Begun(np.empty((0, 2)), np.empty((0, 2), np.int32), np.empty(0, np.int32))
         if not len(self._lattice):
             return none
-        corners = self._patch.mesh.triangles[unfilled]
-        origin, along, (spacing, size) = np.split(self._lattice, [2, 4])
-        across = np.array([-along[1], along[0]])
-        relative = self._points[np.unique(corners)] - origin
-        x, y = relative @ along, relative @ across
-        rise = 0.5 * ROOT_OF_THREE * spacing
-        rows = np.arange(np.ceil(y.min() / rise), np.floor(y.max() / rise) + 1)
-        columns = np.arange(np.floor(x.min() / spacing) - 1, np.floor(x.max() / spacing) + 1)
-        row, column = (each.ravel() for each in np.meshgrid(rows, columns, indexing="ij"))
-        u, v = (column + 0.5 * (row % 2)) * spacing, row * rise
-        points = origin + u[:, None] * along + v[:, None] * across
-        if not len(points):
-            return none
-        places = self._places(corners, points)
-        of = np.flatnonzero(unfilled)[places.triangles]
-        at = (self._points[places.corners] * places.weights[:, :, None]).sum(axis=1)
-        good = lengths(at - points) < INSIDE * size
-        good &= np.abs(self._sizes(points) - size) <= EVEN * size
+        triangles = np.flatnonzero(unfilled)
+        corners = self._patch.mesh.triangles[triangles]
+        lattice = Lattice(self._lattice)
+        row, column, held = lattice.places_in(self._points[corners])
+        points, of = lattice.points(row, column), triangles[held].astype(np.int32)
+        good = np.abs(self._sizes(points) - lattice.size) <= EVEN * lattice.size
+        good &= ~self._circles.hold(points)
         if len(segments):
-            good &= cKDTree(self._points[np.unique(segments)]).query(points)[0] >= CLEARANCE * size
+            good &= cKDTree(self._points[np.unique(segments)]).query(points)[0] >= CLEARANCE * lattice.size
         free = np.unique(corners)
         free = free[self._patch.vertex_origin[free] != COARSE_VERTEX]
         if len(free):
-            good &= cKDTree(self._points[free]).query(points)[0] >= SPACING * size
-        points, of = points[good], of[good]
-        outside = ~self._circles.hold(points)
-        points, of = points[outside], of[outside]
-        if not len(points):
+            good &= cKDTree(self._points[free]).query(points)[0] >= SPACING * lattice.size
+        if not good.any():
             return none
-        pairs = cKDTree(points).query_pairs(1.01 * spacing, output_type="ndarray").astype(np.int32)
+        points, of = points[good], of[good]
+        rim = np.flatnonzero(on_rim(row[good], column[good]))
+        pairs = rim[cKDTree(points[rim]).query_pairs(1.01 * lattice.spacing, output_type="ndarray")].astype(np.int32)
         pairs = pairs[np.lexsort(pairs.T[::-1])]
         return _Begun(points, np.concatenate([pairs, pairs[:, ::-1]]), of)
 
