@@ -29,6 +29,7 @@ from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arguments import Argument, DeviceCount, Number, Packed, bound_of
 from dmr.memory.arrays import Device, DeviceArray, Loop
 from dmr.memory.declarations import Enumeration, constant, real_constant, record
+from dmr.memory.deferred import DeferredContent
 from dmr.memory.discovery import DeviceInfo, device_of, devices, gpu_absence, open_device, warm
 from dmr.memory.host.copying import copy
 from dmr.memory.primitives import (
@@ -45,6 +46,7 @@ from dmr.memory.signatures import pack, signatures
 
 __all__ = [
     "Argument",
+    "DeferredContent",
     "Device",
     "DeviceArray",
     "DeviceCount",

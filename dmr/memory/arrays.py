@@ -8,7 +8,8 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,6 +19,9 @@ from dmr.memory.arguments import Argument, Number, bound_of
 from dmr.memory.declarations import constant
 from dmr.memory.exchange import Place
 from dmr.memory.signatures import Signature, signatures
+
+if TYPE_CHECKING:
+    from dmr.memory.deferred import DeferredContent
 
 
 class DeviceArray(ABC):
@@ -233,6 +237,7 @@ class Device(ABC):
         prelude: the file of `cuda_src` with the constants of its kernels.
         most_pieces: the most pieces that a list is divided into; least_piece: the fewest entries per piece.
         rehearsed: names of what a `rehearsal` has loaded there, to avoid a second one.
+        deferred: arrays there that the host has not read yet (dmr/memory/deferred.py).
     """
 
     name: str
@@ -248,6 +253,7 @@ class Device(ABC):
         self.least_piece = constant("LEAST_PIECE", self.prelude)
         self._of_thread = _OfThread()
         self.rehearsed: set[object] = set()
+        self.deferred: WeakSet[DeferredContent] = WeakSet()
 
     @property
     def calling(self) -> ThreadState:

@@ -13,6 +13,7 @@ arrays were replaced counts as an external mesh and is checked like any other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -24,12 +25,17 @@ class Links:
     """Edges of a mesh as its triangulation has found them.
 
     Attributes:
-        neighbours: (m, 3) int32, as `Mesh.neighbours`.
+        find: returns `neighbours`, which may have to be copied from a device.
         sides: (s,) int32 a triangle on a segment, and which of its edges that is: triangle << 2 | edge.
     """
 
-    neighbours: Int
+    find: Callable[[], Int]
     sides: Int
+
+    @property
+    def neighbours(self) -> Int:
+        """(m, 3) int32, as `Mesh.neighbours`."""
+        return self.find()
 
 
 # Kept outside the meshes, because their copies and pickles get all of their attributes. An entry is written before any

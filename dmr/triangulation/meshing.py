@@ -141,7 +141,7 @@ def triangulate_for_refinement(
         area_bounds=None if domain.area_bounds is None else domain.area_bounds[tables.labels],
         **arrays,
     )
-    return record_triangulation(mesh, Links(tables.neighbours, sides)), notes, None
+    return record_triangulation(mesh, Links(tables.finding_neighbours(), sides)), notes, None
 
 
 def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:

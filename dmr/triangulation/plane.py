@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,11 @@ class HostTriangles:
     neighbours: Int
     labels: Int
     least_label: int
+
+    def finding_neighbours(self) -> Callable[[], Int]:
+        """Returns a function that returns `neighbours`."""
+        neighbours = self.neighbours
+        return lambda: neighbours
 
     def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[HostTriangles, Int]:
         """Returns the triangles of some parts, and half-edges of them, numbered anew.

@@ -32,6 +32,7 @@ from dmr.memory.cuda.page_locked import PageLockedPool
 from dmr.memory.cuda.pool import Block, MemoryPool
 from dmr.memory.cuda.waiting import Event, wait_for_stream
 from dmr.memory.declarations import constant
+from dmr.memory.deferred import read_all
 from dmr.memory.exchange import CUDA, LEGACY_STREAM, NO_STREAM, Borrowed, Place, borrowed, capsule, location_of
 from dmr.memory.signatures import Signature, signatures
 
@@ -170,7 +171,7 @@ class CudaDevice(Device):
         self.multiprocessors = card.multiprocessor_count
         self.clock_rate = 1000.0 * card.clock_rate
         self.context = PrimaryContext(number, self._clear_up)
-        self._pool = MemoryPool()
+        self._pool = MemoryPool(self._release)
         self._graphs = Graphs()
         self._functions: dict[str, Any] = {}
         self._modules: dict[Path, Any] = {}
@@ -249,10 +250,16 @@ class CudaDevice(Device):
             self.calling.recording.append(block)
         return CudaArray(self, block, 0, size, element)
 
+    def _release(self) -> None:
+        """Downloads arrays that wait to be read, unless launches are being recorded."""
+        if self.calling.recording is None:
+            read_all(self)
+
     @in_context
     def require_memory(self, needed: int, what: str) -> None:
-        if needed > self.free_memory():
-            self._pool.free()
+        for release in (self._pool.free, self._release, self._pool.free):
+            if needed > self.free_memory():
+                release()
         free = self.free_memory()
         if needed > free:
             raise OutOfMemoryError(

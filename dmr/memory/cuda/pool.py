@@ -46,7 +46,9 @@ class Block:
 class MemoryPool:
     """Memory pool of one device. Callers hold the device's lock, with its context current."""
 
-    def __init__(self) -> None:
+    def __init__(self, release: Callable[[], object]) -> None:
+        """Takes a function that drops blocks that can be done without; it is called before an allocation fails."""
+        self._release = release
         self._dropped: deque[Dropped] = deque()
         self._kept: defaultdict[int, list[int]] = defaultdict(list)
 
@@ -62,7 +64,7 @@ class MemoryPool:
         kept = self._kept[size]
         if kept:
             return Block(kept.pop(), size, self._dropped)
-        for flush_if_full in (self._nothing, self.free, gc.collect, self.free):
+        for flush_if_full in (self._nothing, self.free, gc.collect, self.free, self._release, self.free):
             flush_if_full()
             try:
                 return Block(_allocate(size), size, self._dropped)

@@ -289,7 +289,7 @@ def _mesh(
         **_triangle_data(mesh, vertices, triangles, device),
         vertex_attributes=_vertex_attributes(mesh, segments, division, len(vertices)),
     )
-    return record_triangulation(made, Links(tables.neighbours, sides))
+    return record_triangulation(made, Links(tables.finding_neighbours(), sides))
 
 
 def _vertex_markers(mesh: Mesh, segments: Segments, division: Division, count: int) -> Int | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
-from dmr.memory import DeviceArray, flagged_indices, scan
+from dmr.memory import DeferredContent, DeviceArray, flagged_indices, scan
+from dmr.mesh.adjacency import find_neighbours
 from dmr.mesh.types import Int
 from dmr.triangulation.rounds.order import Order
 
@@ -41,6 +43,17 @@ class DeviceTriangles:
     def neighbours(self) -> Int:
         """(t, 3) int32, downloaded."""
         return self.neighbour_table.content().reshape(-1, 3)
+
+    def finding_neighbours(self) -> Callable[[], Int]:
+        """Returns a function that returns `neighbours`, downloaded at its first call; few users of a mesh need them."""
+        corners, count = self.corners, self.order.given.size
+        table = DeferredContent(self.neighbour_table)
+
+        def neighbours() -> Int:
+            found = table.read()
+            return find_neighbours(corners, count) if found is None else found.reshape(-1, 3)
+
+        return neighbours
 
     @cached_property
     def labels(self) -> Int:
