@@ -2,18 +2,10 @@
 #include "refine/retriangulation/link.cuh"
 #include "triangulate/winners.cuh"
 
-// Makes the first triangle, whose corners are in the order of its vertices, and the three ghosts around it.
-KERNEL(start_plane, Plane plane, int32 a, int32 b, int32 c) {
-    for ([[maybe_unused]] const Index i : launch) {
-        const bool turned = orient2d(plane.points[a], plane.points[b], plane.points[c]) < 0;
-        const int32 u = turned ? c : b, v = turned ? b : c;
-        plane.triangles[0] = {{a, u, v}, {1, 2, 3}, 0};
-        plane.triangles[1] = {{v, u, GHOST}, {3, 2, 0}, 0};
-        plane.triangles[2] = {{a, v, GHOST}, {1, 3, 0}, 0};
-        plane.triangles[3] = {{u, a, GHOST}, {2, 1, 0}, 0};
-        for (const int32 vertex : {a, b, c})
-            note_slot(plane, vertex, 0);
-    }
+// Notes triangles of the vertices with which the plane begins.
+KERNEL(note_vertices, Plane plane, const int32 *vertices, const int32 *slots) {
+    for (const Index i : launch)
+        note_slot(plane, vertices[i], slots[i]);
 }
 
 // The lists of losers, the old one and the new one: they change places from one epoch to the next.

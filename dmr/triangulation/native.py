@@ -29,13 +29,14 @@ DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN, INTERRUPTED, OUT_OF_RANGE = range(7
 VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of serial/segments/segments.hpp
 
 
-def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1) -> Plane:
+def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1, in_range: bool = False) -> Plane:
     """Triangulates the convex hull of a PSLG, and inserts its segments.
 
     Args:
         pslg: vertices, segments, and points to be located.
         convex_hull: parts end at the convex hull, as if its edges were segments; nothing inside it is `OUTSIDE`.
         threads: how many share the work; where crossings nearly coincide, one inserts the segments.
+        in_range: whether the predicates are known to be exact for the coordinates.
 
     Raises:
         InvalidMeshError: coordinates out of range, more than `MOST_VERTICES` vertices, all of them on one line, or
@@ -49,7 +50,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
     vertices = np.ascontiguousarray(pslg.vertices)
     segments = np.ascontiguousarray(pslg.segments)
     markers = np.ascontiguousarray(pslg.segment_markers, dtype=np.int32)
-    exact = np.array([SMALLEST, LARGEST, SMALLEST_EXTENT])
+    exact = np.array([0.0, np.inf, 0.0] if in_range else [SMALLEST, LARGEST, SMALLEST_EXTENT])
     status, handle = c_int32(), c_void_p()
     try:
         native.dmr_triangulation(

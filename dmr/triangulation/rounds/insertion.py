@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dmr.errors import InternalError, InvalidMeshError
+from dmr.errors import InternalError
 from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Number, Packed, constant, pack, record
 from dmr.mesh.types import Int
 from dmr.triangulation.rounds.order import Order
@@ -20,7 +20,6 @@ from dmr.triangulation.rounds.order import Order
 TRIANGLE, SUBSEGMENT = record("Triangle"), record("Subsegment")
 BOUNDARY_EDGE, EXTENT = record("BoundaryEdge"), record("Extent")
 LAST_EPOCH = constant("LAST_EPOCH")
-SLOT_BRANCHES = constant("SLOT_BRANCHES", "triangulate/hints.cuh")
 NONE = 2**31 - 1
 
 GROWTH = 0.25  # candidates of a round, over the vertices inserted before it
@@ -47,6 +46,7 @@ class Plane:
         triangles: the records, ghosts included; slots: how many there are.
         order: the vertices; places: the slots where they lie (cuda_src/triangulate/hints.cuh).
         subsegments: the pieces of segments.
+        inserted: how many vertices at the head of the order it has from the beginning.
     """
 
     device: Device
@@ -55,6 +55,7 @@ class Plane:
     places: DeviceArray
     slots: int
     subsegments: DeviceArray
+    inserted: int
 
     @property
     def view(self) -> Packed:
@@ -63,34 +64,6 @@ class Plane:
             "Plane", triangles=self.triangles, points=self.order.points, numbers=self.order.numbers, slots=self.places,
             vertices=self.order.points.size, subsegments=self.subsegments,
         )  # fmt: skip
-
-
-def empty_plane(order: Order) -> Plane:
-    """Makes a plane with the first triangle of an order's vertices.
-
-    Raises:
-        InvalidMeshError: all vertices lie on one line.
-    """
-    device, vertices, points = order.points.device, order.vertices, order.points
-    third = device.array(np.array([NONE], np.int32))
-    if vertices.size > 2:
-        a, b = (int(vertex) for vertex in vertices[:2].download())
-        device.launch("find_third", vertices.size, points, vertices, a, b, third)
-    place = int(third.download()[0])
-    if place == NONE:
-        raise InvalidMeshError("all vertices lie on one line (or in one place): they span no triangle")
-    triangles = device.empty(2 * vertices.size, TRIANGLE)  # as many as the plane has in the end
-    triangles.fill(0)
-    entries = size = points.size
-    while size > 1:
-        size = -(-size // SLOT_BRANCHES)
-        entries += size
-    places = device.empty(entries, np.int32)
-    places.fill(255)
-    plane = Plane(device, order, triangles, places, 4, device.empty(0, SUBSEGMENT))
-    c = int(vertices[place : place + 1].download()[0])
-    device.launch("start_plane", 1, plane.view, a, b, c)
-    return plane
 
 
 @dataclass
@@ -137,8 +110,10 @@ class Insertion:
 
     def run(self) -> None:
         """Inserts all vertices."""
-        progress = np.zeros(Advance.ADVANCES, np.int32)
-        progress[Advance.ROUND_CANDIDATES] = progress[Advance.ROUND_EPOCH] = 1
+        progress, inserted = np.zeros(Advance.ADVANCES, np.int32), self._plane.inserted
+        first = max(int(GROWTH * inserted), 1)
+        progress[Advance.ROUND_CANDIDATES] = min(first, self._most, self._plane.order.vertices.size - inserted)
+        progress[Advance.TAKEN_VERTICES], progress[Advance.ROUND_EPOCH] = inserted, 1
         progress[Advance.USED_SLOTS] = self._plane.slots
         records = Records(self._device, self._most, RECORD)
         with self._device.rehearsal():

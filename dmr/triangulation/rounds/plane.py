@@ -10,11 +10,12 @@ from dmr.triangulation.native import DEGENERATE, VERTEX_ON_SEGMENT
 from dmr.triangulation.plane import Plane
 from dmr.triangulation.rounds import insertion
 from dmr.triangulation.rounds.curve import surveyed
-from dmr.triangulation.rounds.insertion import GROWTH, Insertion, empty_plane
+from dmr.triangulation.rounds.insertion import GROWTH, Insertion
 from dmr.triangulation.rounds.numbering import export_pieces, export_triangles, hull_vertices, number_triangles
 from dmr.triangulation.rounds.order import POINT, insertion_order
 from dmr.triangulation.rounds.parts import containing, labels_at, labels_beside, part_labels
 from dmr.triangulation.rounds.segments import Pieces, insert_segments
+from dmr.triangulation.rounds.start import first_plane
 from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 MODULES = (
@@ -49,7 +50,7 @@ def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False) ->
     with device.lock, device.current:
         points = device.as_input(pslg.vertices.reshape(-1).view(POINT))
         order = insertion_order(points, surveyed(pslg.vertices, points), GROWTH)
-        made = empty_plane(order)
+        made = first_plane(order)
         Insertion(made).run()
         pieces = insert_segments(made, device.as_input(pslg.segments.reshape(-1)))
         return None if pieces is None else _exported(pslg, made, pieces, convex_hull=convex_hull)

@@ -16,6 +16,7 @@ from dmr.refinement.state.records import POINT, TRIANGLE
 from dmr.triangulation import meshing
 from dmr.triangulation.deferred import DeferredMesh
 from dmr.triangulation.rounds import plane_by_rounds
+from dmr.triangulation.rounds.start import SAMPLE
 
 RANDOM = np.random.default_rng(5)
 POINTS = RANDOM.random((400, 2))
@@ -81,8 +82,8 @@ def test_points_go_to_the_device_once_and_the_mesh_comes_back_once(device, stays
     mesh = dmr.refine(points).mesh
     moved = device.moved - before
     inserted = len(mesh.vertices) - len(points)
-    assert moved[TRIANGLE] == 0
-    assert moved[POINT] == inserted + (0 if device.threads else len(points))
+    assert moved[TRIANGLE] <= 2 * SAMPLE  # the host triangulates the first vertices
+    assert moved[POINT] == inserted + SAMPLE + (0 if device.threads else len(points))
     assert 3 * len(mesh.triangles) <= moved[np.dtype(np.int32)] < 3 * len(mesh.triangles) + len(points)
 
 
