@@ -269,16 +269,23 @@ Timed touching{touch_pages, false, {100e3}}, copying{copy_pieces, false, {10e3}}
 
 } // namespace
 
-// Copies memory with several threads. Memory that was never touched costs more to get than to write, and threads that
-// touch the same huge page wait for each other, so one thread gets each page before all threads copy.
+// Gets the huge pages of memory that is to be overwritten, with several threads. Memory that was never touched costs
+// more to get than to write, and threads that touch the same huge page wait for each other, so one thread gets each.
+extern "C" void host_touch(char *target, Index bytes, int threads) {
+    const auto start = reinterpret_cast<std::uintptr_t>(target);
+    const host::Slot arguments[] = {start};
+    const Index pages = Index((start + bytes - 1) / HUGE_PAGE) - Index((start + HUGE_PAGE - 1) / HUGE_PAGE) + 1;
+    if (bytes > 0 && pages > 0)
+        host_launch(&touching, pages, arguments, threads, 0);
+}
+
+// Copies memory with several threads.
 extern "C" void host_copy(char *target, const char *source, Index bytes, int threads) {
     if (bytes <= 0)
         return;
-    const auto start = reinterpret_cast<std::uintptr_t>(target);
-    const host::Slot arguments[] = {start, reinterpret_cast<std::uintptr_t>(source), host::Slot(bytes)};
-    const Index pages = Index((start + bytes - 1) / HUGE_PAGE) - Index((start + HUGE_PAGE - 1) / HUGE_PAGE) + 1;
-    if (pages > 0)
-        host_launch(&touching, pages, arguments, threads, 0);
+    host_touch(target, bytes, threads);
+    const host::Slot arguments[] = {reinterpret_cast<std::uintptr_t>(target), reinterpret_cast<std::uintptr_t>(source),
+                                    host::Slot(bytes)};
     host_launch(&copying, (bytes + COPIED - 1) / COPIED, arguments, threads, 0);
 }
 

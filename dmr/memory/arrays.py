@@ -183,10 +183,13 @@ class Loop(ABC):
     """A sequence of launches, repeated until a number that its kernels write is not 0."""
 
     @abstractmethod
-    def run(self) -> None:
+    def run(self, meanwhile: Callable[[], None] | None = None) -> None:
         """Runs the sequence until the number is not 0, at least once, and waits for the end.
 
         Signals are handled about every 50 ms meanwhile: Ctrl-C ends the loop with a KeyboardInterrupt.
+
+        Args:
+            meanwhile: called once; while the device works, if that is not the CPU.
         """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from dmr.common.arguments import chosen, switch
 from dmr.common.available import require_memory
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
-from dmr.memory import Device, available_threads, copy
+from dmr.memory import Device, available_threads
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import LARGEST, SMALLEST, outside_range
 from dmr.mesh.names import MARKERS
@@ -23,6 +24,7 @@ from dmr.triangulation.deferred import DeferredMesh
 from dmr.triangulation.native import CROSSING, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
 from dmr.triangulation.plane import HostTriangles, Plane
+from dmr.triangulation.preparing import Prepared
 
 if TYPE_CHECKING:
     from dmr.triangulation.rounds.triangles import DeviceTriangles
@@ -105,13 +107,16 @@ def triangulate_for_refinement(
         convex_hull = True
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
+    threads = available_threads() if device is None else _threads(device)
+    prepared = Prepared(pslg.vertices, threads, downloads=not stays or 2 * count < FEWEST_TO_STAY)
     if method == "rounds" and device is not None:
-        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, meanwhile=prepared.run)
         if plane is None:
             notes.append("segments overlap or cross: CPU threads resolve this, not rounds of kernels")
-            plane = triangulate_plane(pslg, convex_hull=convex_hull, threads=_threads(device))
+            plane = triangulate_plane(pslg, convex_hull=convex_hull, threads=threads)
     else:
-        plane = fastest_plane(pslg, None if method == "serial" else device, convex_hull=convex_hull)
+        used = None if method == "serial" else device
+        plane = fastest_plane(pslg, used, convex_hull=convex_hull, meanwhile=prepared.run)
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
@@ -121,8 +126,7 @@ def triangulate_for_refinement(
         from dmr.triangle.peer import triangulate_by_triangle
 
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes, None
-    threads = available_threads() if device is None else _threads(device)
-    arrays, sides = _arrays(pslg, plane, domain, threads, convex_hull=convex_hull)
+    arrays, sides = _arrays(pslg, plane, domain, prepared.vertices, convex_hull=convex_hull)
     tables, sides = plane.tables.within(domain.kept, sides)
     stays = stays and domain.attributes is None
     if stays and not isinstance(tables, HostTriangles) and tables.count >= FEWEST_TO_STAY:
@@ -136,7 +140,7 @@ def triangulate_for_refinement(
 
         return DeferredMesh.of(tables.count, again, **arrays), notes, OnDevice(tables, sides)
     mesh = Mesh.sound(
-        triangles=tables.corners,
+        triangles=tables.corners_in(prepared.room),
         triangle_attributes=None if domain.attributes is None else domain.attributes[tables.labels, None],
         area_bounds=None if domain.area_bounds is None else domain.area_bounds[tables.labels],
         **arrays,
@@ -144,17 +148,21 @@ def triangulate_for_refinement(
     return record_triangulation(mesh, Links(tables.finding_neighbours(), sides)), notes, None
 
 
-def fastest_plane(pslg: Pslg, device: Device | None, *, convex_hull: bool = False) -> Plane:
+def fastest_plane(
+    pslg: Pslg, device: Device | None, *, convex_hull: bool = False, meanwhile: Callable[[], None] | None = None
+) -> Plane:
     """Triangulates the plane around a graph: on a GPU by rounds, unless vertices are few or segments cross; else on
     all CPU threads.
 
     Args:
-        device: without one, one CPU thread triangulates. The other arguments, and what is raised, are those of
-            `triangulate_plane`.
+        device: without one, one CPU thread triangulates.
+        meanwhile: work for the host while a GPU triangulates; not called if none does.
+
+    The other arguments, and what is raised, are those of `triangulate_plane`.
     """
     plane = None
     if device is not None and device.threads == 0 and len(pslg.vertices) >= FEWEST_FOR_ROUNDS:
-        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull)
+        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, meanwhile=meanwhile)
     if plane is not None:
         return plane
     return triangulate_plane(pslg, convex_hull=convex_hull, threads=1 if device is None else _threads(device))
@@ -165,10 +173,12 @@ def _threads(device: Device) -> int:
     return device.threads or available_threads()
 
 
-def _plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool) -> Plane | None:
+def _plane_by_rounds(
+    pslg: Pslg, device: Device, *, convex_hull: bool, meanwhile: Callable[[], None] | None
+) -> Plane | None:
     from dmr.triangulation.rounds import plane_by_rounds  # reads the kernels' declarations, which others do not need
 
-    return plane_by_rounds(pslg, device, convex_hull=convex_hull)
+    return plane_by_rounds(pslg, device, convex_hull=convex_hull, meanwhile=meanwhile)
 
 
 def _check_points(kind: str, points: Float) -> None:
@@ -184,11 +194,17 @@ def _check_points(kind: str, points: Float) -> None:
         )
 
 
-def _arrays(pslg: Pslg, plane: Plane, domain: Domain, threads: int, *, convex_hull: bool) -> tuple[dict[str, Any], Int]:
-    """Returns the fields of the mesh that do not concern triangles, and a half-edge of the plane on each segment."""
-    vertices = np.empty((len(pslg.vertices) + len(plane.new_vertices), 2))
-    copy(vertices[: len(pslg.vertices)], pslg.vertices, threads)
-    vertices[len(pslg.vertices) :] = plane.new_vertices
+def _arrays(
+    pslg: Pslg, plane: Plane, domain: Domain, vertices: Float, *, convex_hull: bool
+) -> tuple[dict[str, Any], Int]:
+    """Returns the fields of the mesh that do not concern triangles, and a half-edge of the plane on each segment.
+
+    Args:
+        pslg: the graph; plane, domain: what was made of it; convex_hull: as there.
+        vertices: a copy of the graph's.
+    """
+    if len(plane.new_vertices):
+        vertices = np.concatenate([vertices, plane.new_vertices])
     inside = domain.left | domain.right
     pieces = slice(None) if inside.all() else np.flatnonzero(inside)
     ends = plane.edges[pieces]

@@ -101,8 +101,10 @@ class HostLoop(Loop):
     def __init__(self, body: Callable[[], None], stop: DeviceArray) -> None:
         self._body, self._stop = body, stop
 
-    def run(self) -> None:
+    def run(self, meanwhile: Callable[[], None] | None = None) -> None:
         """Repeats the sequence until it stops."""
+        if meanwhile is not None:
+            meanwhile()
         self._body()
         while not self._stop.download()[0]:
             self._body()

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from dmr.common.cached import cached_property
 from dmr.common.threads import available_threads
 from dmr.memory.cuda.waiting import Event, wait_for_stream
-from dmr.memory.host.copying import copy
+from dmr.memory.host.copying import copy, touch
 
 Bytes = NDArray[np.uint8]
 
 SMALL_BYTES = 4096  # for counters and similar data: one buffer, one copy
 BUFFER_BYTES = 16 * 2**20  # a huge page for each of eight threads
+TOUCHED_BYTES = 4 * BUFFER_BYTES  # pages of a target that are made ready at once: two for each of 16 threads
 MOST_THREADS = 16  # more do not copy faster
 
 
@@ -108,6 +109,8 @@ class Staging:
         for part in self._parts(target.nbytes):
             self._guarded(partial(driver.memcpy_dtoh_async, part.staged, pointer + part.start, self._stream))
             part.arrived.record(self._stream.handle)
+            if part.start % TOUCHED_BYTES == 0:
+                touch(target[part.start : part.start + TOUCHED_BYTES], self._threads)
             if travelling is not None:
                 self._take(travelling, target)
             travelling = part

@@ -78,12 +78,15 @@ class GraphLoop(Loop):
                 call("cuGraphDestroy", graph)
         call("cuGraphUpload", self._executable, self._stream)
 
-    def run(self) -> None:
+    def run(self, meanwhile: Callable[[], None] | None = None) -> None:
         """Implements `Loop.run`: launches the graph once per slice of time."""
         stopped = False
         while not stopped:
             self._slice_begun.fill(0)
             call("cuGraphLaunch", self._executable, self._stream)
+            if meanwhile is not None:
+                meanwhile()
+                meanwhile = None
             stopped = bool(self._stop.download()[0])
 
     def __del__(self) -> None:

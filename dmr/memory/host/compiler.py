@@ -37,6 +37,7 @@ def library() -> ctypes.CDLL:
     interruptible(
         loaded, "host_repeat", None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, threads, smallest_piece
     )
+    interruptible(loaded, "host_touch", None, ctypes.c_void_p, ctypes.c_int64, threads)
     interruptible(loaded, "host_copy", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, threads)
     interruptible(loaded, "host_poll", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
     return loaded

@@ -27,3 +27,13 @@ def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
     assert target.flags.c_contiguous and source.flags.c_contiguous
     assert (target.shape, target.dtype) == (source.shape, source.dtype)
     library().host_copy(target.ctypes.data, source.ctypes.data, source.nbytes, threads)
+
+
+def touch(target: NDArray[Any], threads: int) -> None:
+    """Gets the memory pages of a new array, whose content becomes undefined: later writes find them ready.
+
+    Args:
+        target: contiguous; threads: as for `copy`.
+    """
+    assert target.flags.c_contiguous and target.flags.writeable
+    library().host_touch(target.ctypes.data, target.nbytes, threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,8 @@ class HostLoop(Loop):
         self._kept = recording.kept
         self._how = (stop, threads, smallest_piece)
 
-    def run(self) -> None:
+    def run(self, meanwhile: Callable[[], None] | None = None) -> None:
         """Runs the loop to its end."""
+        if meanwhile is not None:
+            meanwhile()
         library().host_repeat(self._steps.ctypes.data, len(self._steps), *self._how)

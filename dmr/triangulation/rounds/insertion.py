@@ -8,6 +8,7 @@ vertex.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -108,8 +109,8 @@ class Insertion:
         self._totals = device.empty(Fate.FATES, np.int32)
         self._progress = device.empty(Advance.ADVANCES, np.int32)
 
-    def run(self) -> None:
-        """Inserts all vertices."""
+    def run(self, meanwhile: Callable[[], None] | None = None) -> None:
+        """Inserts all vertices; calls `meanwhile` at the first rounds, of `Loop.run`."""
         progress, inserted = np.zeros(Advance.ADVANCES, np.int32), self._plane.inserted
         first = max(int(GROWTH * inserted), 1)
         progress[Advance.ROUND_CANDIDATES] = min(first, self._most, self._plane.order.vertices.size - inserted)
@@ -122,7 +123,8 @@ class Insertion:
         while progress[Advance.ROUND_CANDIDATES]:
             progress[Advance.HALT] = 0
             self._progress.upload(progress)
-            loop.run()
+            loop.run(meanwhile)
+            meanwhile = None
             self._progress.download(out=progress)
             _check(progress)
             if progress[Advance.ROUND_EPOCH] > LAST_EPOCH:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dmr.memory import Device
@@ -35,8 +37,15 @@ MODULES = (
 )
 
 
-def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False) -> Plane | None:
+def plane_by_rounds(
+    pslg: Pslg, device: Device, *, convex_hull: bool = False, meanwhile: Callable[[], None] | None = None
+) -> Plane | None:
     """Triangulates the convex hull of a graph, and inserts its segments.
+
+    Args:
+        pslg: the graph; device: where the rounds run.
+        convex_hull: as for `triangulate_plane`.
+        meanwhile: work for the host while a GPU inserts the vertices.
 
     Returns:
         What the serial code returns (`triangulate_plane`), the same bits; its triangles are on the device. None if
@@ -51,7 +60,7 @@ def plane_by_rounds(pslg: Pslg, device: Device, *, convex_hull: bool = False) ->
         points = device.as_input(pslg.vertices.reshape(-1).view(POINT))
         order = insertion_order(points, surveyed(pslg.vertices, points), GROWTH)
         made = first_plane(order)
-        Insertion(made).run()
+        Insertion(made).run(meanwhile)
         pieces = insert_segments(made, device.as_input(pslg.segments.reshape(-1)))
         return None if pieces is None else _exported(pslg, made, pieces, convex_hull=convex_hull)
 

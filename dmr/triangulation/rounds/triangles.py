@@ -39,6 +39,15 @@ class DeviceTriangles:
         """(t, 3) int32, downloaded."""
         return self.corner_table.content().reshape(-1, 3)
 
+    def corners_in(self, room: Int | None) -> Int:
+        """Returns `corners`, downloaded into the given (t or more, 3) table unless they would waste half of it."""
+        if room is None or not len(room) // 2 <= self.count <= len(room):
+            return self.corners
+        corners = room[: self.count]
+        self.corner_table.download(out=corners.reshape(-1))
+        vars(self)["corners"] = corners
+        return corners
+
     @cached_property
     def neighbours(self) -> Int:
         """(t, 3) int32, downloaded."""

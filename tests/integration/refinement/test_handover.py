@@ -13,7 +13,7 @@ from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Mesh
 from dmr.refinement import pipeline
 from dmr.refinement.state.records import POINT, TRIANGLE
-from dmr.triangulation import meshing
+from dmr.triangulation import meshing, preparing
 from dmr.triangulation.deferred import DeferredMesh
 from dmr.triangulation.rounds import plane_by_rounds
 from dmr.triangulation.rounds.start import SAMPLE
@@ -96,6 +96,19 @@ def test_the_input_of_a_refinement_is_computed_when_it_is_read(device_options, s
     assert np.array_equal(known.neighbours, dmr.triangulate(points).neighbours)
     with pytest.raises(AttributeError, match="'corners'"):
         _ = known.corners
+
+
+@pytest.mark.parametrize("name", ["points", "a ring with points outside and attributes"])
+def test_triangles_arrive_in_memory_made_ready_unless_it_is_far_too_large(name, device_options, monkeypatch):
+    made = []
+    monkeypatch.setattr(preparing, "LEAST_BYTES", 0)
+    monkeypatch.setattr(preparing, "touch", lambda room, threads: made.append(room))
+    graph = GRAPHS[name]
+    found = dmr.triangulate(graph, method="rounds", **device_options)
+    in_room = np.shares_memory(found.triangles, made[0])
+    assert in_room == (len(found.triangles) >= len(graph.vertices)) == (name == "points")
+    assert_same(found, dmr.triangulate(graph, method="serial"))
+    assert np.array_equal(found.neighbours, dmr.triangulate(graph, method="serial").neighbours)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda mesh: pickle.loads(pickle.dumps(mesh))])
