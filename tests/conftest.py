@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -21,6 +22,12 @@ UNLESS_NAMED = ("gpu", "large")  # markers whose tests run only where the expres
 
 settings.register_profile("tests", deadline=None, max_examples=40)  # other processes may hold up any example
 settings.load_profile("tests")
+
+
+# Hundreds of tests start Python: each process would compile the package again where the environment keeps Python from
+# writing bytecode. Workers of pytest-xdist, which start after this, inherit the variables.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_configure() -> None:

@@ -26,7 +26,7 @@ from dmr.distributed.output.slices import reading_archive
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
-from dmr.distributed.tiles.passes import Tiled, run_passes
+from dmr.distributed.tiles.passes import Passes, Tiled
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.pieces import edge_keys, restricted, touching, united
@@ -89,7 +89,7 @@ def refine_parts(runner: Runner, parts: Parts, *, tile_triangles: int, bounds: B
     counts = [summary["tiles"] for summary in runner.run(opened)]
     tiles = [(task.name, place) for task, count in zip(opened, counts, strict=True) for place in range(count)]
     begun = {**start, "vertices": parts.counts["vertices"], "coarse": parts.counts["triangles"], "warnings": []}
-    return run_passes(runner, unite.name, tiles, begun, tile_triangles=tile_triangles, bounds=bounds)
+    return Passes(runner, unite.name, tiles, begun, tile_triangles=tile_triangles, bounds=bounds).run()
 
 
 def survey_part(inputs: Sequence[Folder], out: Folder, resources: Resources, *, file: str) -> dict[str, Any]:

@@ -72,8 +72,8 @@ class SizeField(HoldsFrozen, SizeSource):
         sizes = numbers(values, "values")
         shape = (len(rows), len(columns))
         if sizes.shape != shape:
-            turned = ": transpose them" if sizes.shape == shape[::-1] else ""
-            raise OptionError(f"values must have shape (len(y), len(x)) = {shape}, not {sizes.shape}{turned}")
+            advice = ": transpose them" if sizes.shape == shape[::-1] else ""
+            raise OptionError(f"values must have shape (len(y), len(x)) = {shape}, not {sizes.shape}{advice}")
         return cls.on_support(_OnGrid(columns, rows), sizes.reshape(-1))
 
     @classmethod

@@ -16,7 +16,7 @@ from dmr.mesh.types import Mesh
 from dmr.sizing.functions import EqualSizes
 from dmr.sizing.quadtree import Quadtree
 from dmr.sizing.segment_sizes import SegmentSizes, SmallestSizes
-from dmr.sizing.size_field import SizeField, _OnGrid, _OnTriangles, _OnVertices
+from dmr.sizing.size_field import SizeField, _OnGrid, _OnMesh, _OnTriangles, _OnVertices
 from dmr.sizing.source import SizeSource
 from dmr.sizing.support import Support
 
@@ -66,11 +66,11 @@ def sizes_from_arrays(arrays: Arrays, name: str) -> SizeSource | None:
 
 
 def _arrays(item: SizeSource | Support, name: str) -> dict[str, NDArray[Any]]:
-    kind = next(kind for kind, made in {**PLAIN, **MESHES}.items() if type(item) is made)
-    if kind in MESHES:
-        mesh: Mesh = item.mesh  # type: ignore[union-attr]
-        return {f"{name}-{kind}": np.empty(0), f"{name}-vertices": mesh.vertices, f"{name}-triangles": mesh.triangles}
-    values = {each.name: getattr(item, each.name) for each in fields(item)}  # type: ignore[arg-type]
+    kind, made = next(each for each in {**PLAIN, **MESHES}.items() if type(item) is each[1])
+    if isinstance(item, _OnMesh):
+        tables: dict[str, NDArray[Any]] = {"vertices": item.mesh.vertices, "triangles": item.mesh.triangles}
+        return {f"{name}-{kind}": np.empty(0), **{f"{name}-{each}": array for each, array in tables.items()}}
+    values: dict[str, Any] = {each.name: getattr(item, each.name) for each in fields(made)}
     numbers = [value for value in values.values() if not isinstance(value, np.ndarray)]
     arrays = {f"{name}-{each}": value for each, value in values.items() if isinstance(value, np.ndarray)}
     return {f"{name}-{kind}": np.array(numbers, np.float64), **arrays}

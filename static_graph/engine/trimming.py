@@ -39,7 +39,7 @@ def trim(
     Args:
         graph: a graph on the host, or on a device.
         method: "complete" removes nodes until every one that is left has an edge from, and an edge to, another one that
-            is left; "simple" judges all nodes once, by the edges of the whole graph.
+            is left; "simple" checks all nodes once, by the edges of the whole graph.
         balance: how edges are distributed over threads: "auto", "baseline", "hierarchical", "collapse-local" or
             "collapse-global" (Slota, Rajamanickam, Madduri 2015).
         device, threads: as for `upload`; only for a graph on the host.

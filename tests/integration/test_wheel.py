@@ -73,11 +73,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of programs of a new virtual environment with the wheel and its requirements."""
+    """The folder of programs of a new virtual environment with the wheel and its requirements, and nothing else."""
     (wheel,) = built.glob("dmr-*.whl")
     folder = tmp_path_factory.mktemp("environment")
-    run(sys.executable, "-m", "venv", folder, cwd=folder, timeout=300)
-    run(folder / "bin" / "python", "-m", "pip", "install", "-q", wheel, cwd=folder, timeout=900)
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder, timeout=300)
+    python = folder / "bin" / "python"
+    installer = (sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile")
+    run(*installer, wheel, cwd=folder, timeout=900)
     return folder / "bin"
 
 

@@ -38,27 +38,43 @@ def test_every_declared_kernel_can_be_looked_up():
 QUICKLY = ("-Xcicc", "-O1")
 
 
-def ptx_of(source, *more):
-    """The PTX of a `.cu` file, with `more` options."""
-    command = ("nvcc", *flags(source), "-arch=sm_90", "-ptx", *QUICKLY, *more, "-I", source_folder())
-    return compiled(command, source, ".ptx").read_text()
+def ptx_of(sources, folder, *more):
+    """The PTX of some `.cu` files with the same flags, compiled as one, with `more` options.
+
+    Half of what nvcc takes for a file is to start, and to read CUDA's headers. Each file is in a namespace of its own,
+    because their functions have the same names; kernels have C linkage. What the files include comes before.
+    """
+    (options,) = {flags(source) for source in sources}
+    texts = [source.read_text() for source in sources]
+    includes = dict.fromkeys(line for text in texts for line in re.findall(r"^#include .*", text, re.MULTILINE))
+    bodies = [f'namespace file_{k} {{\n#include "{source}"\n}}' for k, source in enumerate(sources)]
+    together = folder / f"{sources[0].parent.name}.cu"
+    together.write_text("\n".join([*includes, *bodies]))
+    command = ("nvcc", *options, "-arch=sm_90", "-ptx", *QUICKLY, *more, "-I", source_folder())
+    return compiled(command, together, ".ptx", "".join(texts)).read_text()
 
 
 @pytest.fixture(scope="module")
-def ptx():
-    """The PTX of every `.cu` file, by its path."""
-    sources = sorted(source_folder().rglob("*.cu"))
+def ptx(tmp_path_factory):
+    """The PTX of every `.cu` file: those of each folder of `cuda_src` together, by their paths."""
+    groups = {}
+    for source in sorted(source_folder().rglob("*.cu")):
+        of_engine = "graph/engine/" in source.read_text()  # whose constants have the names of those of traversals
+        groups.setdefault((source.parent, flags(source), of_engine), []).append(source)
+    largest_first = sorted(map(tuple, groups.values()), key=lambda files: -sum(file.stat().st_size for file in files))
+    folders = [tmp_path_factory.mktemp("ptx") for _ in largest_first]
     with ThreadPoolExecutor(2) as workers:
-        return dict(zip(sources, workers.map(ptx_of, sources), strict=True))
+        return dict(zip(largest_first, workers.map(ptx_of, largest_first, folders), strict=True))
 
 
 @pytest.mark.slow
 @needs("nvcc")
 def test_nvcc_compiles_the_same_kernels(ptx):
-    declared = {source: {s.name for s in signatures().values() if s.source == source} for source in ptx}
-    for source, names in declared.items():  # kernels that only kernels launch
-        names.update(re.findall(r"^CHILD_KERNEL\((\w+)", source.read_text(), re.MULTILINE))
-    assert {source: set(re.findall(r"\.entry (\w+)\(", text)) for source, text in ptx.items()} == declared
+    for sources, text in ptx.items():
+        declared = {s.name for s in signatures().values() if s.source in sources}
+        for source in sources:  # kernels that only kernels launch
+            declared.update(re.findall(r"^CHILD_KERNEL\((\w+)", source.read_text(), re.MULTILINE))
+        assert set(re.findall(r"\.entry (\w+)\(", text)) == declared, sources
 
 
 @pytest.mark.slow
@@ -82,9 +98,9 @@ def test_child_launching_kernels_are_linked_with_the_device_runtime(tmp_path, mo
 
 @pytest.mark.slow
 @needs("nvcc")
-def test_nvcc_emits_no_fused_multiply_add(ptx):
-    assert not [source.name for source, text in ptx.items() if re.search(r"\bfma\.", text)]
-    assert re.search(r"\bfma\.", ptx_of(source_folder() / "geometry" / "predicates.cu", "-fmad=true"))
+def test_nvcc_emits_no_fused_multiply_add(ptx, tmp_path):
+    assert not [sources for sources, text in ptx.items() if re.search(r"\bfma\.", text)]
+    assert re.search(r"\bfma\.", ptx_of([source_folder() / "geometry" / "predicates.cu"], tmp_path, "-fmad=true"))
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from dmr.cli.parsing import strategies
 from dmr.cli.parsing.options import (
     add_extras,
     add_feature_options,
+    add_mesh_and_output,
     add_outline_options,
     add_output,
     add_proof,
@@ -140,10 +141,9 @@ def add_adapt(commands: Any) -> None:
         dmr adapt mesh.ele --size-from-curvature 24 --size 0.2 --grading 0.2
         """,
     )
-    add = parser.add_argument
-    add("input", type=file_name, metavar="IN", help="a mesh, in any format that is read")
-    add_output(parser)
+    add_mesh_and_output(parser)
     add_sizes(parser)
+    add = parser.add_argument
     add(
         "--merge-collinear",
         action="store_true",
@@ -171,10 +171,10 @@ def add_optimize(commands: Any) -> None:
         dmr optimize mesh.msh -o better.msh --rounds 20 --validate
         """,
     )
-    add = parser.add_argument
-    add("input", type=file_name, metavar="IN", help="a mesh, in any format that is read")
-    add_output(parser)
-    add("--rounds", type=count, default=USUAL_ROUNDS, metavar="N", help="at most N rounds (default: %(default)s)")
+    add_mesh_and_output(parser)
+    parser.add_argument(
+        "--rounds", type=count, default=USUAL_ROUNDS, metavar="N", help="at most N rounds (default: %(default)s)"
+    )
     add_device(parser)
     add_extras(parser)
     add_proof(parser)

@@ -10,6 +10,12 @@ from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 FEATURE_OPTIONS = ("layer", "attribute", "area", "marker", "project")
 
 
+def add_mesh_and_output(parser: Parser) -> None:
+    """Adds an input that is a mesh, and the output file."""
+    parser.add_argument("input", type=file_name, metavar="IN", help="a mesh, in any format that is read")
+    add_output(parser)
+
+
 def add_output(parser: Parser) -> None:
     """Adds the output file."""
     add = parser.add_argument

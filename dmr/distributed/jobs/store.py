@@ -95,29 +95,48 @@ class Store:
 
     @contextlib.contextmanager
     def _new(self, name: str) -> Iterator[Folder]:
-        """Gives an empty folder, and moves it into place when the block has filled it."""
+        """Gives an empty folder, and moves it into place when the block has filled it.
+
+        An error of a file in the folder becomes one of the output; other errors of the block stay as they are.
+        """
         target = self.path / name
         temporary = self.path / f"{TEMPORARY_PREFIX}{name}-{os.urandom(8).hex()}"
         try:
-            temporary.mkdir()
-            out = Folder(temporary)
-            yield out
-            out.close()
-            if self._durable:
-                for path in (*temporary.iterdir(), temporary):
-                    _flush(path)
-            if not target.exists():  # else another worker, believed to be dead, has made the same
-                temporary.rename(target)
+            with _writing(target):
+                temporary.mkdir()
+            try:
+                out = Folder(temporary)
+                yield out
+            except OSError as error:
+                if error.filename is None or temporary not in Path(os.fsdecode(error.filename)).parents:
+                    raise
+                raise file_error(error, target, "cannot be written") from error
+            with _writing(target):
+                out.close()
                 if self._durable:
-                    _flush(self.path)
-        except OSError as error:
-            raise file_error(error, target, "cannot be written") from error
+                    for path in (*temporary.iterdir(), temporary):
+                        _flush(path)
+                if not target.exists():  # else another worker, believed to be dead, has made the same
+                    temporary.rename(target)
+                    if self._durable:
+                        _flush(self.path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Converts the system's errors in a block to one of a file that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise file_error(error, path, "cannot be written") from error
+
+
 def _write_summary(out: Folder, summary: Mapping[str, Any]) -> None:
-    (out.path / SUMMARY).write_text(json.dumps(summary), "utf-8")
+    path = out.path / SUMMARY
+    with _writing(path):
+        path.write_text(json.dumps(summary), "utf-8")
 
 
 def name_of(arrays: Mapping[str, NDArray[Any]]) -> str:

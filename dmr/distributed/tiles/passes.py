@@ -130,18 +130,10 @@ def refine_tiles(
             (), tuple(start["warnings"]),
         )  # fmt: skip
     tiles = [(begun.name, place) for place in range(start["tiles"])]
-    return run_passes(runner, begun.name, tiles, start, tile_triangles=tile_triangles, bounds=bounds)
+    return Passes(runner, begun.name, tiles, start, tile_triangles=tile_triangles, bounds=bounds).run()
 
 
-def run_passes(
-    runner: Runner,
-    whole: str,
-    tiles: Sequence[Place],
-    start: dict[str, Any],
-    *,
-    tile_triangles: int,
-    bounds: Bounds,
-) -> Tiled:
+class Passes:
     """Refines tiles, and what waits at their cuts.
 
     Args:
@@ -149,18 +141,16 @@ def run_passes(
         tiles: where they are.
         start: "vertices" and "coarse", the vertices and triangles of all tiles; "loose", whether there are vertices
             without triangles; "placed", whether tiles place points by size; and "warnings".
-        tile_triangles, bounds: as for `refine_tiles`, whose result and errors these are.
+        tile_triangles, bounds: as for `refine_tiles`.
     """
-    return _Passes(runner, whole, tiles, start, tile_triangles, bounds).run()
 
-
-class _Passes:
     def __init__(
         self,
         runner: Runner,
         whole: str,
         tiles: Sequence[Place],
         start: dict[str, Any],
+        *,
         tile_triangles: int,
         bounds: Bounds,
     ) -> None:
@@ -176,6 +166,7 @@ class _Passes:
         self._passes = [(len(tiles), start["coarse"])]
 
     def run(self) -> Tiled:
+        """Runs passes until nothing waits; result and errors are those of `refine_tiles`."""
         tiles = self._tiles
         if self._placed:
             self._repeat(tiles, tasks.place, {})

@@ -192,7 +192,7 @@ class _Checks:
 
     @property
     def _kind(self) -> str:
-        """What the input is."""
+        """The kind of the input, for `check_part` and `check_union`: "mesh", "outline", or "" without an input."""
         return "" if self._given is None else {Mesh: "mesh", Pslg: "outline"}[type(self._given)]
 
     def _check_ghosts(self, checks: list[Task], index: int, owners: list[int]) -> Task:

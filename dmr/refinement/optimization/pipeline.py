@@ -38,7 +38,7 @@ def optimize(
     the same bits on every device and with any number of threads. `refine(..., optimize=True)` optimises what it has
     refined, and moves only the points that it has inserted.
 
-    Each round moves every vertex once, to the best of a few places in the star of its triangles, judged by the sum of
+    Each round moves every vertex once, to the best of a few places in the star of its triangles, rated by the sum of
     the cotangents of their smallest angles; vertices of one colour move at the same time (after Freitag, Jones and
     Plassmann, "A Parallel Algorithm for Mesh Smoothing", 1999). Flips then restore the constrained Delaunay property.
 

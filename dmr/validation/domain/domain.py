@@ -182,7 +182,7 @@ def _around_slivers(mesh: Mesh, topology: Topology, bands: ToleranceBands, half_
     outside = np.zeros(len(part) + 1, bool)
     outside[-1] = True  # for edges without a triangle
     outside[part[np.setdiff1d(topology.boundary, walls) // 3]] = True
-    # Components that may consist of slivers, judged by altitude; these are tested exactly.
+    # Components that may consist of slivers, by their altitudes; these are tested exactly.
     inner = np.flatnonzero(~outside[part])
     a, b, c = mesh.vertices[mesh.triangles[inner]].transpose(1, 0, 2)
     longest = np.max([np.abs(q - p).max(axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0, initial=0.0)

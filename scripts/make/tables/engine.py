@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 
-from scripts.make.tables.records import Record, measured, study
+from scripts.make.tables.records import measured, study, tables_of
 from scripts.study.components import report, strong
 
 STUDY = "2026-11-23-h200-components"
@@ -17,13 +16,16 @@ def conditions() -> str:
     return f"Measured {measured(study(STUDY))}. All strategies gave the same results."
 
 
-_MADE: Mapping[str, Callable[[Record], str]] = {
-    "strategies": report.strategies,
-    "ablation": report.ablation,
-    "claims": report.claims,
-    "strong": strong.by_step,
-}
-TABLES: Mapping[str, Callable[[], str]] = {
+TABLES: dict[str, Callable[[], str]] = {
     "engine-conditions": conditions,
-    **{f"engine-{name}": partial(lambda make: make(study(STUDY)), make) for name, make in _MADE.items()},
+    **tables_of(
+        "engine",
+        lambda: study(STUDY),
+        {
+            "strategies": report.strategies,
+            "ablation": report.ablation,
+            "claims": report.claims,
+            "strong": strong.by_step,
+        },
+    ),
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,6 +26,13 @@ def bench(name: str) -> tuple[Record, ...]:
     """Reads the records of a benchmark, one per line, by the name of the file."""
     lines = (RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return tuple(json.loads(line) for line in lines)
+
+
+def tables_of(
+    prefix: str, record: Callable[[], Record], makers: Mapping[str, Callable[[Record], str]]
+) -> dict[str, Callable[[], str]]:
+    """Functions without arguments that make the tables of a record, by their names with a prefix."""
+    return {f"{prefix}-{name}": partial(lambda make: make(record()), make) for name, make in makers.items()}
 
 
 def measured(record: Record) -> str:

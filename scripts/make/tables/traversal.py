@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 
-from scripts.make.tables.records import Record, measured, study
+from scripts.make.tables.records import Record, measured, study, tables_of
 from scripts.study.traversal import sweeps, thesis
 from scripts.study.traversal.records import disagreeing
 from scripts.study.traversal.tables import compared
@@ -25,24 +24,27 @@ def conditions() -> str:
     return f"Measured {'; '.join(dated)}. {compared(graphs())}"
 
 
-_MADE: Mapping[str, Callable[[Record], str]] = {
-    "degrees": thesis.degrees,
-    "splitting": thesis.splitting,
-    "splitting-says": thesis.splitting_says,
-    "children": thesis.children,
-    "children-say": thesis.children_say,
-    "atomic": thesis.atomic,
-    "atomic-says": thesis.atomic_says,
-    "timeline": thesis.timeline,
-    "warps": sweeps.widths,
-    "warps-say": sweeps.warps_say,
-    "cpu": sweeps.over_cpu,
-    "strategies": sweeps.strategies,
-    "ablation": sweeps.ablation,
-    "schemes": sweeps.by_scheme,
-    "searches": sweeps.searches_by_graph,
-}
-TABLES: Mapping[str, Callable[[], str]] = {
+TABLES: dict[str, Callable[[], str]] = {
     "traversal-conditions": conditions,
-    **{f"traversal-{name}": partial(lambda make: make(graphs()), make) for name, make in _MADE.items()},
+    **tables_of(
+        "traversal",
+        graphs,
+        {
+            "degrees": thesis.degrees,
+            "splitting": thesis.splitting,
+            "splitting-says": thesis.splitting_says,
+            "children": thesis.children,
+            "children-say": thesis.children_say,
+            "atomic": thesis.atomic,
+            "atomic-says": thesis.atomic_says,
+            "timeline": thesis.timeline,
+            "warps": sweeps.widths,
+            "warps-say": sweeps.warps_say,
+            "cpu": sweeps.over_cpu,
+            "strategies": sweeps.strategies,
+            "ablation": sweeps.ablation,
+            "schemes": sweeps.by_scheme,
+            "searches": sweeps.searches_by_graph,
+        },
+    ),
 }

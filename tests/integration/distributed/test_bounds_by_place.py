@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,14 @@ def test_one_tile_gives_the_bits_of_a_plain_run(tmp_path):
     np.testing.assert_array_equal(parts.gather().triangles, expected.triangles)
 
 
+def scaled_length(points, *, factor):
+    return factor * length(points)
+
+
 def test_samples_enter_the_digest(tmp_path):
     jobs = []
     for number, factor in enumerate((1.0, 1.0, 1.1)):
-        size = lambda points, factor=factor: factor * length(points)  # noqa: E731
+        size = partial(scaled_length, factor=factor)
         parts = dmr.distributed.refine(MESH, tmp_path / str(number), tile_triangles=10**5, device="cpu", size=size)
         jobs.append(parts.manifest["job"])
     assert jobs[0] == jobs[1] != jobs[2]

@@ -214,10 +214,10 @@ def test_ensembles_by_dask(cluster):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A client of a cluster of four processes, and a function that kills one of them."""
+    """A client of a cluster of two processes, and a function that kills one of them."""
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         process = client.submit(os.getpid, pure=False).result()
         yield client, partial(os.kill, process, signal.SIGKILL)
 

@@ -15,6 +15,7 @@ from dmr.errors import DeviceUnavailableError, InvalidMeshError, OptionError
 from dmr.memory import open_device
 from dmr.triangulation.native import CROSSING, OVERLAP, triangulate_plane
 from dmr.triangulation.rounds import epochs, insertion, plane_by_rounds
+from dmr.triangulation.rounds.plane import MODULES
 from tests.support.emulated import emulator
 
 
@@ -206,16 +207,7 @@ def test_collinear_points_are_refused(points, device):
 
 @pytest.fixture(scope="module")
 def emulated(tmp_path_factory):
-    others = (
-        "mesh/flips",
-        "mesh/ordering",
-        "mesh/topology",
-        "primitives/gathering",
-        "primitives/scan",
-        "primitives/sorting",
-        "refine/marking/marking",
-    )
-    sources = emulator.sources_in("triangulate") + [f"{module}.cu" for module in others]
+    sources = [f"{module}.cu" for module in MODULES if module != "primitives/device_loop"]  # the host repeats there
     return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))
 
 

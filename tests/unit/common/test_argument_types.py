@@ -38,31 +38,31 @@ def refinement() -> dmr.Refinement:
     return dmr.refine(MESH, device="cpu", threads=1)
 
 
-def said(door, item) -> str:
+def said(function, item) -> str:
     with pytest.raises(KindError) as caught:
-        door(item)
+        function(item)
     assert isinstance(caught.value, DmrError) and isinstance(caught.value, TypeError)
     assert isinstance(caught.value, OptionError) and caught.value.exit_code == 2
     return str(caught.value)
 
 
-@pytest.mark.parametrize("door", [*TAKE_A_MESH, *TAKE_BOTH])
-def test_wrong_types_instead_of_a_mesh_are_refused_with_the_remedy(door, refinement, tmp_path, monkeypatch):
+@pytest.mark.parametrize("entry", [*TAKE_A_MESH, *TAKE_BOTH])
+def test_wrong_types_instead_of_a_mesh_are_refused_with_the_remedy(entry, refinement, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    call = {**TAKE_A_MESH, **TAKE_BOTH}[door]
+    call = {**TAKE_A_MESH, **TAKE_BOTH}[entry]
     assert said(call, refinement).endswith("not a Refinement: pass its .mesh")
     for name in ("x.ele", Path("x.ele")):
         assert said(call, name).endswith("not the name of a file ('x.ele'): dmr.read it first")
-    if door not in ("refine", "input"):  # these take points
+    if entry not in ("refine", "input"):  # these take points
         assert "not an array: make one by dmr.Mesh(vertices, triangles)" in said(call, np.zeros((3, 2)))
     assert "not a Mesh from meshio: convert it with dmr.io.from_meshio" in said(call, meshio.Mesh(np.zeros((1, 3)), []))
     assert said(call, 7).endswith("not an int")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("door", TAKE_A_MESH)
-def test_an_outline_instead_of_a_mesh_is_refused(door):
-    assert "must be a Mesh, not a Pslg, which has no triangles" in said(TAKE_A_MESH[door], PSLG)
+@pytest.mark.parametrize("entry", TAKE_A_MESH)
+def test_an_outline_instead_of_a_mesh_is_refused(entry):
+    assert "must be a Mesh, not a Pslg, which has no triangles" in said(TAKE_A_MESH[entry], PSLG)
 
 
 def test_outlines_are_accepted_in_place_of_meshes():

@@ -125,6 +125,15 @@ def _fill(path: Path, **arrays: np.ndarray) -> None:
     folder.close()
 
 
+def test_errors_of_inputs_are_not_those_of_outputs(tmp_path):
+    """What a task cannot read is named, and not the output that it would have made."""
+    store = Store(tmp_path)
+    none = Task.of(functions.add_up, ["none"], factor=1)
+    with pytest.raises(MissingFileError, match=r"none/arrays\.bin: cannot be read: there is no such file"):
+        InProcess(store).run([none])
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(FileError, match=r"count_up-\w+: cannot be written: there is no such file or folder"):
         InProcess(Store(tmp_path / "none")).run([Task.of(functions.count_up, n=3)])
