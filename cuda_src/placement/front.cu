@@ -233,7 +233,7 @@ INLINE bool keeps_spacing(Proposal &q, const Nodes &nodes, const Cells &cells) {
 }
 
 // Adds the proposals that are possible to the rivals. Those that have not waited are new.
-KERNEL(settle_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals proposals, Count waiting, Count round,
+KERNEL(resolve_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals proposals, Count waiting, Count round,
        Count count) {
     Proposal *const list = proposals.list(round);
     const Cells table = rivals.with_slots_for(count);

@@ -13,7 +13,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "dmr/common/system/calls.hpp"
+#include "portable/system.hpp"
 
 #define LIBRARY_ONLY __attribute__((visibility("hidden"))) // each library has its own copy
 

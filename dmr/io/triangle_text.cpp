@@ -18,7 +18,7 @@
 #include <new>
 
 #include "dmr/common/files/text_chunks.hpp"
-#include "dmr/common/system/calls.hpp"
+#include "portable/system.hpp"
 #include "triangle_numbers.hpp"
 
 extern "C" {

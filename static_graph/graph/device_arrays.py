@@ -1,4 +1,4 @@
-"""Graphs made of arrays of other libraries, on the arrays' device, without copies where dtypes fit."""
+"""Checks of the CSR arrays of other libraries, on the arrays' device, without copies where dtypes fit."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ import numpy as np
 
 from dmr.common.arguments import kind_of
 from dmr.common.text import counted, numbered
-from dmr.memory import Device, DeviceArray, device_of, minmax_float64
+from dmr.memory import Device, DeviceArray, Packed, device_of, minmax_float64
 from static_graph.errors import GraphError
 from static_graph.graph.checks import MOST, checked_nodes
-from static_graph.graph.device_graph import WEIGHT_FIELDS, DeviceGraph
 from static_graph.graph.gpu_modules import ARRAY_CHECKS
+from static_graph.graph.packing import WEIGHT_FIELDS, packed_csr
 
 NO_FAULT = 2**63 - 1
 
 
-def graph_of_arrays(offsets: Any, targets: Any, weights: Any, threads: int | None) -> DeviceGraph:
-    """Makes the graph of CSR arrays on one device; see `DeviceGraph.from_arrays`."""
+def checked_arrays(
+    offsets: Any, targets: Any, weights: Any, threads: int | None
+) -> tuple[DeviceArray, DeviceArray, DeviceArray | None, float]:
+    """Shares the arrays of a graph with their device, and checks them there; see `DeviceGraph.from_arrays`.
+
+    Returns:
+        Offsets, targets, weights and the largest weight (1 without weights), as `DeviceGraph` takes them.
+    """
     device = device_of(offsets, threads)  # which are never empty
     with device.lock, device.current:
         device.prepare(*ARRAY_CHECKS)
@@ -32,12 +38,11 @@ def graph_of_arrays(offsets: Any, targets: Any, weights: Any, threads: int | Non
         if ends.dtype == np.int64:
             ends = _narrow(ends, nodes)
         values = None if weights is None else _weights(device, weights, ends.size)
-        graph = DeviceGraph(starts, ends, values, 1.0)
-        _check(graph)
-        if values is not None:
-            graph.largest_weight = _largest(graph, values)
+        csr = packed_csr(starts, ends, values)
+        _check(csr, starts, ends)
+        largest = 1.0 if values is None else _largest(csr, values)
         device.synchronize()
-    return graph
+    return starts, ends, values, largest
 
 
 def _shared(device: Device, name: str, array: Any, *dtypes: Any) -> DeviceArray:
@@ -70,32 +75,33 @@ def _narrow(given: DeviceArray, nodes: int) -> DeviceArray:
     return targets
 
 
-def _check(graph: DeviceGraph) -> None:
+def _check(csr: Packed, offsets: DeviceArray, targets: DeviceArray) -> None:
     """Raises GraphError unless the arrays form a graph."""
-    device, offsets = graph.device, graph.offsets
-    first, last = int(offsets[:1].download()[0]), int(offsets[graph.nodes :].download()[0])
+    device, nodes, edges = offsets.device, offsets.size - 1, targets.size
+    first, last = int(offsets[:1].download()[0]), int(offsets[nodes:].download()[0])
     if first != 0:
         raise GraphError(f"offsets must begin with 0, not {first}")
-    if last != graph.edges:
-        raise GraphError(f"offsets end with {last}, but with {counted(graph.edges, 'target')} they must end with that")
+    if last != edges:
+        raise GraphError(f"offsets end with {last}, but with {counted(edges, 'target')} they must end with that")
     fault = device.array(np.array([NO_FAULT]))
-    device.launch("check_offsets", graph.nodes, graph.csr, fault)
+    device.launch("check_offsets", nodes, csr, fault)
     node = int(fault.download()[0])
     if node != NO_FAULT:
         raise GraphError("its edges end before they begin", "node", node)
-    device.launch("check_targets", graph.edges, graph.csr, fault)
-    _raise_fault(fault, graph.targets, f"leads to node {{}}, but {numbered(graph.nodes, 'node')}")
+    device.launch("check_targets", edges, csr, fault)
+    _raise_fault(fault, targets, f"leads to node {{}}, but {numbered(nodes, 'node')}")
 
 
-def _largest(graph: DeviceGraph, weights: DeviceArray) -> float:
+def _largest(csr: Packed, weights: DeviceArray) -> float:
     """Returns the largest weight, 0 if there is none; raises GraphError for an invalid weight."""
-    device, fault = graph.device, graph.device.array(np.array([NO_FAULT]))
+    device, edges = weights.device, weights.size
+    fault = device.array(np.array([NO_FAULT]))
     if weights.dtype == np.float64:
-        device.launch("check_real_weights", graph.edges, graph.csr, fault)
+        device.launch("check_real_weights", edges, csr, fault)
         _raise_fault(fault, weights, "has the weight {}; distances need finite weights from 0")
-        return minmax_float64(weights)[1] if graph.edges else 0
+        return minmax_float64(weights)[1] if edges else 0
     largest = device.zeros(1, np.int64)
-    device.launch("check_whole_weights", graph.edges, graph.csr, fault, largest)
+    device.launch("check_whole_weights", edges, csr, fault, largest)
     _raise_fault(fault, weights, "has the weight {}; distances need weights from 0")
     return int(largest.download()[0])
 

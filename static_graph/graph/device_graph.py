@@ -12,21 +12,15 @@ from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.arguments import shortened
 from dmr.common.pooling import in_forked_children
-from dmr.memory import Device, DeviceArray, Packed, pack
+from dmr.memory import Device, DeviceArray
 from static_graph.errors import WrongTypeError
 from static_graph.graph.csr import CsrGraph
+from static_graph.graph.device_arrays import checked_arrays
+from static_graph.graph.packing import WEIGHT_FIELDS, packed_csr
 
 T = TypeVar("T")
 
 MOST_KEPT = 2**14  # edges: the search of a graph takes less time than its upload, and the memory is small
-
-# The field of Csr (cuda_src/graph/csr.cuh) for each kind of weights.
-WEIGHT_FIELDS: dict[np.dtype[Any], str] = {
-    np.dtype(np.int32): "weights32",
-    np.dtype(np.int64): "weights64",
-    np.dtype(np.float64): "real_weights",
-}
-
 
 _kept: WeakKeyDictionary[CsrGraph, dict[tuple[str, int], DeviceGraph]] = WeakKeyDictionary()
 
@@ -65,7 +59,7 @@ class DeviceGraph:
         self.nodes, self.edges = offsets.size - 1, targets.size
         self.largest_weight = largest_weight
         self.host = host
-        self.csr = self._packed()
+        self.csr = packed_csr(offsets, targets, weights)
         self._derived: dict[Hashable, Any] = {}
         self._deriving = threading.RLock()
         _graphs.add(self)
@@ -117,9 +111,7 @@ class DeviceGraph:
             GraphError: a wrong dtype or size, an index out of range, or an invalid weight; the error names the edge.
             WrongTypeError: an argument is no array, is not contiguous, or is on another device than `offsets`.
         """
-        from static_graph.graph.device_arrays import graph_of_arrays
-
-        return graph_of_arrays(offsets, targets, weights, threads)
+        return cls(*checked_arrays(offsets, targets, weights, threads))
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """Returns data derived from the graph, such as a split or transposed graph, and caches it under `key`.
@@ -144,21 +136,6 @@ class DeviceGraph:
     def forked(self) -> None:
         """Resets the lock in a child of fork(), where no other thread runs."""
         self._deriving = threading.RLock()
-
-    def _packed(self) -> Packed:
-        narrow = self.offsets.dtype == np.int32
-        weights: dict[str, DeviceArray | None] = dict.fromkeys(WEIGHT_FIELDS.values())
-        if self.weights is not None:
-            weights[WEIGHT_FIELDS[self.weights.dtype]] = self.weights
-        return pack(
-            "Csr",
-            offsets32=self.offsets if narrow else None,
-            offsets64=None if narrow else self.offsets,
-            targets=self.targets,
-            nodes=self.nodes,
-            edges=self.edges,
-            **weights,
-        )
 
 
 def kept_upload(graph: CsrGraph, device: Device) -> DeviceGraph:

@@ -8,8 +8,9 @@ from dmr.memory import DeviceArray, argsort
 from static_graph.errors import GraphError
 from static_graph.graph.building import bits_of, rows_on_device
 from static_graph.graph.checks import MOST, check_sortable
-from static_graph.graph.device_graph import WEIGHT_FIELDS, DeviceGraph
+from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
+from static_graph.graph.packing import WEIGHT_FIELDS
 
 MOST_EDGES = MOST  # that can be sorted
 

@@ -55,6 +55,7 @@ OF_POSIX = re.compile(
     r"|\bimport (fcntl|pwd|resource|select|termios|pty|tty)\b|\bSIG(KILL|ALRM|HUP|USR)|\bMAP_(PRIVATE|ANON)"
     r"|\bstart_new_session\b|<(unistd|pthread|fcntl)\.h>|<sys/"
 )
+SYSTEM_HEADER = "cuda_src/portable/system.hpp"  # the calls of the native libraries; Python's are in dmr/common
 PACKAGE_FILES = {"__init__.py", "__main__.py", "_version.py", "py.typed"}
 MADE = {"__pycache__", "prebuilt"}  # by Python and by the build, as are shared libraries
 
@@ -156,7 +157,21 @@ def test_only_shared_folders_call_what_not_every_system_has():
     files = [path for tree in ("dmr", "static_graph", "cuda_src") for path in (ROOT / tree).rglob("*.[pch]*")]
     sources = {str(path.relative_to(ROOT)): path for path in files if path.suffix in (".py", ".cpp", ".hpp", ".cuh")}
     found = {name for name, path in sources.items() if OF_POSIX.search(path.read_text(encoding="utf-8"))}
-    assert found and not [name for name in found if not name.startswith("dmr/common/")]
+    assert found and not [name for name in found if not name.startswith(("dmr/common/", SYSTEM_HEADER))]
+
+
+def test_kernels_include_nothing_of_the_packages():
+    """cuda_src is the lowest folder: the native code of the packages includes its headers, and never the reverse."""
+    headers = {
+        name: re.findall(r'^#include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        for path in (ROOT / "cuda_src").rglob("*.[ch]*")
+        if (name := str(path.relative_to(ROOT)))
+    }
+    assert sum(map(len, headers.values())) > 100
+    absent = [
+        (name, each) for name, all_ in headers.items() for each in all_ if not (ROOT / "cuda_src" / each).is_file()
+    ]
+    assert absent == []
 
 
 @pytest.mark.parametrize("tree", TREES)

@@ -25,16 +25,7 @@ KERNEL_STRUCT(Reach) {
     }
 };
 
-ENGINE_KERNELS(reach, Reach)
-
-// Rounds of few nodes, by one team.
-TEAM_KERNEL(reach_alone, Csr graph, Frontier frontier, Collapse how, Reach body) {
-    TEAM_SHARED(AloneSpace, space, 1);
-    Index examined = 0;
-    for ([[maybe_unused]] const Team team : launch.teams())
-        examined += follow_alone(graph, frontier, how, body, space[0]);
-    count_up(frontier.totals + 1, examined);
-}
+ENGINE_KERNELS_WITH_ALONE(reach, Reach)
 
 // flags[v] = whether v is left, and, if classes are given, the pivot of its class.
 KERNEL(flag_left, const int32 *numbers, const int32 *classes, int32 *flags) {

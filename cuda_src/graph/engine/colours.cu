@@ -49,23 +49,14 @@ KERNEL_STRUCT(Colours) {
     }
 };
 
-ENGINE_KERNELS(propagate, Colours)
+ENGINE_KERNELS_WITH_ALONE(propagate, Colours)
 
 KERNEL(begin_colours, int32 *colours) {
     for (const Index node : launch)
         colours[node] = int32(node);
 }
 
-// Rounds of few nodes, by one team.
-TEAM_KERNEL(propagate_alone, Csr graph, Frontier frontier, Collapse how, Colours body) {
-    TEAM_SHARED(AloneSpace, space, 1);
-    Index examined = 0;
-    for ([[maybe_unused]] const Team team : launch.teams())
-        examined += follow_alone(graph, frontier, how, body, space[0]);
-    count_up(frontier.totals + 1, examined);
-}
-
-// The same along the edges and against them.
+// Rounds of few nodes along the edges and against them, by one team.
 TEAM_KERNEL(propagate_both_alone, Csr graph, Csr incoming, Frontier frontier, Collapse how, Colours body) {
     TEAM_SHARED(AloneSpace, space, 1);
     Index examined = 0;

@@ -17,7 +17,7 @@
 //         Value edge(u, state, edge, loop)       visits an edge of loop.graph; void if Reduction is None
 //         void leave(u, state, value, loop)      once per entered node; only with a reduction
 //     };
-//     ENGINE_KERNELS(name, Body)                 or ENGINE_KERNELS_WITH_LEAVE
+//     ENGINE_KERNELS(name, Body)                 or ENGINE_KERNELS_WITH_LEAVE, ENGINE_KERNELS_WITH_ALONE
 //
 // `loop` (loop.cuh) has the graph, which may be a transposed one, the number of the round, and push(v). A body pushes a
 // node at most once per round. `enter` may be called several times for a node and must answer alike within a round. The
@@ -178,6 +178,17 @@ INLINE Index follow_both_alone(const Csr &graph, const Csr &incoming, const Fron
     }                                                                                                                  \
     KERNEL(name##_degrees, Csr graph, Frontier frontier, Body body, int32 *degrees32, int64 *degrees64) {              \
         list_degrees(launch, body, {graph, frontier, nullptr, nullptr, false}, degrees32, degrees64);                  \
+    }
+
+// The same, and `name`_alone: rounds of few nodes, by one team.
+#define ENGINE_KERNELS_WITH_ALONE(name, Body)                                                                          \
+    ENGINE_KERNELS(name, Body)                                                                                         \
+    TEAM_KERNEL(name##_alone, Csr graph, Frontier frontier, Collapse how, Body body) {                                 \
+        TEAM_SHARED(AloneSpace, space, 1);                                                                             \
+        Index examined = 0;                                                                                            \
+        for ([[maybe_unused]] const Team team : launch.teams())                                                        \
+            examined += follow_alone(graph, frontier, how, body, space[0]);                                            \
+        count_up(frontier.totals + 1, examined);                                                                       \
     }
 
 #define ENGINE_KERNELS_WITH_LEAVE(name, Body)                                                                          \

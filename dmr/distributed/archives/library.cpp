@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "crc.hpp"
-#include "dmr/common/system/calls.hpp"
+#include "portable/system.hpp"
 #include "portable/interrupts.hpp"
 #include "union.hpp"
 

@@ -157,7 +157,7 @@ class Front:
         pending, waiting = self._number(Entry.PENDING_PROPOSALS, most), self._number(Entry.WAITING_PROPOSALS, most)
         accepted, fresh = self._number(Entry.ACCEPTED_NODES, most), self._number(Entry.FRESH_PROPOSALS, most)
         first, round = self._number(Entry.FRONT_NODES, MOST_ROUNDS), self._number(Entry.FRONT_ROUND, MOST_ROUNDS)
-        device.launch("settle_proposals", pending, nodes, cells, rivals, proposals, waiting, round, pending)
+        device.launch("resolve_proposals", pending, nodes, cells, rivals, proposals, waiting, round, pending)
         pieces = device.pieces(pending)
         device.launch("choose_proposals", pieces, rivals, proposals, round, pending)
         device.launch(

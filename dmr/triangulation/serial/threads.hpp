@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dmr/common/system/calls.hpp"
+#include "portable/system.hpp"
 #include "portable/interrupts.hpp"
 
 namespace triangulation {

@@ -13,7 +13,8 @@ from dmr.memory import DeviceArray, Packed, pack, scan, total
 from static_graph.engine.repetition import repeat
 from static_graph.errors import GraphError, OptionError
 from static_graph.graph.degrees import automatic_mda
-from static_graph.graph.device_graph import WEIGHT_FIELDS, DeviceGraph
+from static_graph.graph.device_graph import DeviceGraph
+from static_graph.graph.packing import WEIGHT_FIELDS
 from static_graph.traversal.distances import DeviceDistances
 from static_graph.traversal.schemes.outcome import Outcome
 from static_graph.traversal.schemes.rounds import RoundState
