@@ -235,7 +235,7 @@ Delaunay delaunay(const Point *points, int32 count, int threads) {
         return result;
     result.square = square_around(points, count, threads);
     const Table<Place> along = curve_order(result.square, points, count, threads);
-    InsertionOrder order = insertion_order(along, result.square, points, threads);
+    InsertionOrder order = insertion_order(along, points, threads);
     result.rank = std::move(order.places);
     Insertion insertion{points, along, result};
     // The first three points must span a triangle.

@@ -90,7 +90,7 @@ void sort_places(Table<Place> &places, int threads) {
 
 constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all rounds before it
 constexpr uint32 LAST_ROUND = 8;
-constexpr int FINE = 30; // levels of the curve within a cell of the coarse one
+constexpr int FINE = 30; // levels of the curve through the points of a cell
 
 // A bijective mixer.
 uint64 mixed(uint64 x) {
@@ -196,29 +196,50 @@ Table<Place> curve_order(const CurveSquare &square, const Point *points, int32 c
     return places;
 }
 
-InsertionOrder insertion_order(const Table<Place> &along, const CurveSquare &square, const Point *points, int threads) {
+InsertionOrder insertion_order(const Table<Place> &along, const Point *points, int threads) {
     InsertionOrder result = sorted_by_round(along, points, threads);
     Table<int32> &order = result.places;
-    // Where several points share a cell of the curve, they are sorted along a finer one, so that nested clusters are in
-    // order, too.
+    // Where several points share a cell of the curve, they are sorted along a finer one through the square around them,
+    // and so on, so that nested clusters are in order, too, however small.
     const auto key = [&](size_t turn) { return along[order[turn]].key; };
     const int pieces = pieces_for(threads);
     const std::vector<size_t> cuts =
         cut_between(0, order.size(), pieces, [&](size_t turn) { return key(turn) == key(turn - 1); });
     share_out(threads, pieces, [&](int piece) {
         std::vector<std::pair<uint64, int32>> crowd;
+        std::vector<Share> waiting;
         for (size_t first = cuts[piece], end = 0; first < cuts[piece + 1]; first = end) {
             for (end = first + 1; end < cuts[piece + 1] && key(end) == key(first);)
                 ++end;
             if (end - first < 3)
                 continue;
-            host::stop_point();
-            crowd.clear();
-            for (size_t i = first; i < end; ++i)
-                crowd.push_back({curve_position(square, points[along[order[i]].point], FINE), order[i]});
-            std::sort(crowd.begin(), crowd.end());
-            for (size_t i = first; i < end; ++i)
-                order[i] = crowd[i - first].second;
+            for (waiting.push_back({first, end}); !waiting.empty();) {
+                host::stop_point();
+                const Share share = waiting.back();
+                waiting.pop_back();
+                CurveSquare around = {points[along[order[share.begin]].point], 0.0};
+                Point high = around.low;
+                for (size_t i = share.begin; i < share.end; ++i) {
+                    const Point p = points[along[order[i]].point];
+                    around.low = {std::min(around.low.x, p.x), std::min(around.low.y, p.y)};
+                    high = {std::max(high.x, p.x), std::max(high.y, p.y)};
+                }
+                around.extent = std::max(high.x - around.low.x, high.y - around.low.y);
+                if (around.extent == 0.0) // equal points, in the order of their numbers
+                    continue;
+                crowd.clear();
+                for (size_t i = share.begin; i < share.end; ++i)
+                    crowd.push_back({curve_position(around, points[along[order[i]].point], FINE), order[i]});
+                std::sort(crowd.begin(), crowd.end());
+                for (size_t i = share.begin, run = share.begin; i < share.end; ++i) {
+                    order[i] = crowd[i - share.begin].second;
+                    if (i + 1 == share.end || crowd[i + 1 - share.begin].first != crowd[i - share.begin].first) {
+                        if (i - run >= 2)
+                            waiting.push_back({run, i + 1});
+                        run = i + 1;
+                    }
+                }
+            }
         }
     });
     return result;

@@ -34,7 +34,7 @@ struct InsertionOrder {
     std::vector<size_t> ends; // the turns where rounds end
 };
 
-InsertionOrder insertion_order(const Table<Place> &along, const CurveSquare &square, const Point *points, int threads);
+InsertionOrder insertion_order(const Table<Place> &along, const Point *points, int threads);
 
 // Where to cut [begin, end) into parts of nearly equal size: parts + 1 places, none between two indices of which
 // joined(i) says that i belongs to i - 1.
