@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import dmr
 import static_graph
 from dmr.common.cached import cached_property
 from dmr.memory import open_device
+from dmr.memory.host.compiler import library
 from tests.support.paths import ROOT
 from tests.support.stress import stress
 
@@ -88,6 +90,36 @@ def test_launches_during_another_threads_recording_are_run():
     other.join()
     assert values.download().tolist() == list(range(100))
     assert stop.download()[0] == 0, "the loop was recorded, not run"
+
+
+def test_a_thread_that_does_not_run_holds_up_no_more_than_its_piece():
+    """A launch on two threads, the second of which stops in its first piece until all other indices are done."""
+    count, caller = 20_000, threading.get_ident()
+    ranges, held = [], []
+    stopped, others_are_done = threading.Event(), threading.Event()
+    waited = []
+
+    def work(begin: int, end: int, _: int) -> None:
+        if threading.get_ident() != caller and not held:
+            held.append((begin, end))
+            stopped.set()
+            waited.append(others_are_done.wait(20))
+        elif not stopped.is_set():
+            stopped.wait(0.001)  # the second thread needs a moment to wake up
+        ranges.append((begin, end))
+        if held and sum(last - first for first, last in ranges) == count - (held[0][1] - held[0][0]):
+            others_are_done.set()
+
+    kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(work)
+    timed = library().host_timed(ctypes.cast(kernel, ctypes.c_void_p), 0)
+    for _ in range(100):  # on a busy machine the launch may end before the second thread has begun
+        library().host_launch(timed, count, b"", 2, 0.0)
+        covered = sorted(ranges)
+        assert [first for first, _ in covered] == [0, *(last for _, last in covered[:-1])] and covered[-1][1] == count
+        if held:
+            break
+        ranges.clear()
+    assert waited == [True]
 
 
 def test_launch_counters_are_per_thread():
