@@ -224,7 +224,7 @@ def _link(
     *,
     proven: bool,
 ) -> None:
-    overlapping = device.array(np.array([NONE], np.int32))
+    overlapping = device.empty(1, np.int32) if proven else device.array(np.array([NONE], np.int32))
     device.launch("link_triangles", triangles.size, first, half_edges, triangle_order, triangles, overlapping)
     index = NONE if proven else int(overlapping.download()[0])
     if index != NONE:
@@ -267,7 +267,7 @@ def _attach_segments(
         return found
     if not proven and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
         check_indices(mesh)  # names the index
-    missing = device.array(np.array([NONE], np.int32))
+    missing = device.empty(1, np.int32) if proven else device.array(np.array([NONE], np.int32))
     device.launch(
         "attach_segments", named, device.as_input(ends.reshape(-1)), rank, first, half_edges, *(sides or (None, None)),
         triangles, found, missing
