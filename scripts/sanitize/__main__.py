@@ -56,6 +56,7 @@ SHOWN = 8  # number of kinds of reports shown per step
 HOST_ONLY = frozenset({
     "count_sides_out", "list_sides_out", "find_neighbours", "find_closing_edge", "measure_shapes",
     "invert_order", "link_neighbours", "level_in_sequence", "search_in_sequence", "unite_in_sequence",
+    "search_small_graph",
 })  # fmt: skip
 
 

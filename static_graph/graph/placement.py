@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dmr.common.available import require_memory
+from dmr.common.available import WORTH_ASKING, require_memory
 from dmr.common.text import counted
 from dmr.memory import Device, open_device
 from static_graph.common.memory_estimates import graph_bytes
@@ -52,5 +52,7 @@ def require_work(graph: CsrGraph | DeviceGraph, where: Device, needed: int, what
 def require_capacity(graph: CsrGraph, where: Device) -> None:
     """Raises OutOfMemoryError if a copy of a graph does not fit in main memory; a GPU checks its allocations itself."""
     if where.threads:
-        what = f"a copy of a graph of {counted(graph.nodes, 'node')} and {counted(graph.edges, 'edge')}"
-        require_memory(graph_bytes(graph.nodes, graph.edges, graph.weights is not None), what)
+        needed = graph_bytes(graph.nodes, graph.edges, graph.weights is not None)
+        if needed > WORTH_ASKING:  # the text of the message would take a tenth of the time of a small search
+            nodes, edges = counted(graph.nodes, "node"), counted(graph.edges, "edge")
+            require_memory(needed, f"a copy of a graph of {nodes} and {edges}")

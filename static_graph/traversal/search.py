@@ -26,6 +26,7 @@ from static_graph.graph.gpu_modules import TRANSPOSING
 from static_graph.graph.incoming import incoming
 from static_graph.graph.placement import device_for, require_capacity
 from static_graph.traversal.distances import DistanceKind, kind_for
+from static_graph.traversal.frontiers import small_search
 from static_graph.traversal.options import checked_options
 from static_graph.traversal.parents import parents_modules, parents_on_device
 from static_graph.traversal.results import Traversal
@@ -210,6 +211,9 @@ def _traverse(
             raise OptionError(f"{option(name)} is no option of {option('balance')} = {balance!r}, but of {having}")
     sources = checked_sources(source, graph)
     where = device_for(graph, device, threads)
+    small = graph.nodes + graph.edges <= small_search.MOST
+    if small and where.threads and balance == "auto" and len(sources) == 1 and not (weighted or order or keep):
+        return _search_small(graph, sources[0], limit, parents, where)
     if where.threads:
         need = search_bytes(graph.nodes, weighted, parents or order)
         require_memory(need, f"a search of {counted(graph.nodes, 'node')}")
@@ -228,6 +232,34 @@ def _traverse(
         return _search(
             graph, scheme, search, sources, balance=balance, weighted=weighted, parents=parents, keep=keep, where=where
         )  # fmt: skip
+
+
+def _search_small(
+    graph: CsrGraph | DeviceGraph, source: int, limit: float | None, parents: bool, where: Device
+) -> Traversal:
+    """Searches a small graph on a CPU from one source, by the default; the arguments are checked already."""
+    clock = Clock()
+    if isinstance(graph, DeviceGraph):
+        on_device = graph
+    else:
+        on_device = kept_upload(graph, where)
+        clock.lap("upload")
+    found = small_search.run(on_device, source, depth_limit=None if limit is None else int(limit), parents=parents)
+    clock.lap("prepare", less=found.seconds)
+    clock.seconds["rounds"] = found.seconds
+    clock.seconds["download"] = 0.0
+    return Traversal.found(
+        distances=found.distances,
+        parents=found.parents,
+        sources=(source,),
+        balance="auto",
+        rounds=found.rounds,
+        edges_followed=found.followed,
+        launches=1,
+        **computed(where, clock.seconds),
+        figures={},
+        node_labels=labels_of(graph),
+    )
 
 
 def _search(

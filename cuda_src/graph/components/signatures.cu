@@ -12,14 +12,18 @@
 //
 // Departures from the paper: ranks are drawn anew for each round, by a bijective hash, so that the expected number of
 // rounds is logarithmic (Blelloch, Gu, Shun and Sun 2016) for every numbering of the nodes. A rank also identifies its
-// node, whose signature then shortens the way (pointer jumping): what reaches the pivot reaches the node, too. All
-// rounds are one launch, with a barrier of all teams between two passes. The last team to arrive decides the next pass,
-// and does the passes alone while few edges remain.
+// node, whose signature then shortens the way (pointer jumping): what reaches the pivot reaches the node, too. On a
+// long path that does not suffice, because a least rank still walks to the pivot of the next stretch, and stretches
+// grow. So after DEEP passes a node whose two ranks are equal keeps that pivot, which is in its component, and shares
+// its ranks with it in both directions (hooking): the number of passes is then logarithmic on a path. All rounds are
+// one launch, with a barrier of all teams between two passes. The last team to arrive decides the next pass, and does
+// the passes alone while few edges remain.
 #include "graph/edge_blocks.cuh"
 #include "portable/grid.cuh"
 #include "primitives/hash.cuh"
 
 constexpr int SWEEPS = 4;           // over a member's edges, before the barrier
+constexpr int32 DEEP = 16;          // passes of one round after which nodes share their ranks with their pivots
 constexpr int64 FEW_EDGES = 2048;   // that one team processes alone
 constexpr uint32 SALT = 0x9e3779b9; // between the ranks of two rounds
 
@@ -35,6 +39,7 @@ enum SignatureEntry : int32 {
     CHANGED,    // whether a signature changed in this pass
     ROUNDS_DONE,
     PASSES_DONE,
+    SPREADS,     // passes of this round that spread ranks
     PAUSED_PASS, // the pass before which the launch ended because its SLICE was over; otherwise 0
     SIGNATURE_ENTRIES
 };
@@ -46,7 +51,8 @@ KERNEL_STRUCT(Signatures) {
     int32 *targets1;
     uint32 *above; // (nodes): the least rank of a node that reaches this one
     uint32 *below; // (nodes): the least rank of a node that this one reaches
-    int32 *pivots; // (nodes): the pivot of each node's component; initially the node itself
+    int32
+        *pivots; // (nodes): the pivot of each node's component, or before that a node of it; initially the node itself
     int32 *progress;
     int64 *begun;   // (1): when the launch began, in nanoseconds
     int32 *meeting; // (2), initially zero: for Grid::barrier_with
@@ -69,6 +75,22 @@ KERNEL_STRUCT(Signatures) {
         return further < rank ? further : rank;
     }
 
+    // Shares the ranks of a node and of the one that it keeps as its pivot, which is in its component; returns whether
+    // one has changed. Then keeps the pivot of its signature, if that is in its component, too.
+    METHOD bool share_with_pivot(int32 node, uint32 salt) const {
+        const uint32 reached_by = racing_load(above + node), reaches = racing_load(below + node);
+        const int32 pivot = racing_load(pivots + node);
+        bool changed = false;
+        if (pivot != node) {
+            changed |= lower(above + pivot, reached_by) | lower(below + pivot, reaches);
+            changed |=
+                lower(above + node, racing_load(above + pivot)) | lower(below + node, racing_load(below + pivot));
+        }
+        if (reached_by == reaches && node_of(reaches, salt) != pivot)
+            racing_store(pivots + node, node_of(reaches, salt));
+        return changed;
+    }
+
     template <class Share> METHOD void mark(Share edges) const {
         const int32 *sources = this->sources(progress[EDGE_LIST]), *targets = this->targets(progress[EDGE_LIST]);
         const uint32 salt = this->salt();
@@ -82,6 +104,7 @@ KERNEL_STRUCT(Signatures) {
     template <class Share> METHOD void spread(Share edges) const {
         const int32 *sources = this->sources(progress[EDGE_LIST]), *targets = this->targets(progress[EDGE_LIST]);
         const uint32 salt = this->salt();
+        const bool deep = progress[SPREADS] >= DEEP;
         bool changed = true;
         for (int sweep = 0; sweep < SWEEPS && changed; ++sweep) {
             changed = false;
@@ -89,6 +112,8 @@ KERNEL_STRUCT(Signatures) {
                 const int32 source = sources[edge], target = targets[edge];
                 changed |= lower(above + target, shortened(above, source, salt));
                 changed |= lower(below + source, shortened(below, target, salt));
+                if (deep)
+                    changed |= share_with_pivot(source, salt) | share_with_pivot(target, salt);
             }
             if (changed)
                 racing_store(progress + CHANGED, 1);
@@ -136,6 +161,7 @@ KERNEL_STRUCT(Signatures) {
     METHOD void end() const {
         int32 pass = progress[CURRENT];
         ++progress[PASSES_DONE];
+        progress[SPREADS] = pass == SPREAD ? progress[SPREADS] + 1 : 0;
         if (pass == MARK || (pass == SPREAD && progress[CHANGED])) {
             pass = SPREAD;
         } else if (pass == SPREAD) {

@@ -18,7 +18,7 @@ from dmr.memory import open_device
 from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, generate_random, sssp
 from static_graph.errors import OptionError
 from static_graph.graph.device_graph import MOST_KEPT, kept_upload
-from static_graph.traversal.frontiers import direction_optimising, near_far
+from static_graph.traversal.frontiers import direction_optimising, near_far, small_search
 from static_graph.traversal.parents import find_parents
 from static_graph.traversal.schemes.table import BALANCES
 
@@ -131,6 +131,23 @@ def test_bfs_levels_with_every_direction(one_launch, transposed, device):
         np.testing.assert_array_equal(found.parents.download(), parents)
 
 
+@pytest.mark.parametrize("limit", [None, 0, 1, 2**40])
+@pytest.mark.parametrize("parents", [False, True])
+def test_one_thread_finds_what_rounds_find_in_small_graphs(parents, limit, monkeypatch):
+    random = np.random.default_rng(7)
+    for nodes, edges in [(1, 0), (2, 9), (60, 40), (300, 900), (40, 1500)]:
+        graph = CsrGraph.from_edges(*random.integers(0, nodes, (2, edges)), None, nodes)
+        alone = static_graph.bfs(graph, nodes // 2, parents=parents, depth_limit=limit, device="cpu")
+        assert alone.launches == 1
+        with monkeypatch.context() as patched:
+            patched.setattr(small_search, "MOST", 0)
+            rounds = static_graph.bfs(graph, nodes // 2, parents=parents, depth_limit=limit, device="cpu")
+        np.testing.assert_array_equal(alone.distances, rounds.distances)
+        np.testing.assert_array_equal(alone.parents, rounds.parents)
+        expanded = (alone.distances >= 0) & (alone.distances < (nodes if limit is None else limit))
+        assert (alone.rounds, alone.edges_followed) == (rounds.rounds, np.diff(graph.offsets)[expanded].sum())
+
+
 def test_pulling_examines_fewer_edges(device):
     random = np.random.default_rng(2)
     nodes, edges = 20_000, 400_000
@@ -144,7 +161,7 @@ def test_pulling_examines_fewer_edges(device):
 
 def test_the_transposed_graph_is_made_when_it_has_paid(device):
     random = np.random.default_rng(3)
-    nodes, edges = 2000, 40_000
+    nodes, edges = 2000, 80_000  # more than one thread searches alone
     graph = CsrGraph.from_edges(*random.integers(0, nodes, (2, edges)), None, nodes)
     on_device = DeviceGraph.upload(graph, device)
     counts = [bfs(on_device, 3).edges_followed for _ in range(direction_optimising.TRANSPOSITION + 2)]

@@ -10,7 +10,7 @@ from dmr.memory import open_device
 from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search, several_sources
+from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search, several_sources, small_search
 from static_graph.traversal.parents import find_parents
 from tests.support.digests import digest
 from tests.support.sanitizers.traversals import graphs
@@ -48,6 +48,8 @@ def frontiers(device):
             rows = device.empty(9 * host.nodes, np.int32)
             several_sources.run(graph, [k % host.nodes for k in range(9)], rows, balance=strategy)
             yield [name, "several", strategy], digest(rows.download())
+        small = small_search.run(DeviceGraph.upload(host, several), 1, depth_limit=None, parents=True)
+        yield [name, "small"], digest(small.distances, small.parents)
         for one_launch in (False, True):
             found = queue_search.run(DeviceGraph.upload(host, several), [1, 0], one_launch=one_launch)
             arrays = (found.distances.download(), found.parents.download(), found.order.download())
