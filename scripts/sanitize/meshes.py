@@ -356,7 +356,7 @@ def tiles(device: Device) -> Iterator[Case]:
 
     def run(tile: Patch, depth: int) -> str:
         done = refine_patch(tile, whole, bounds, device, depth)
-        parts = [each for each in (done.core, done.margin) if each is not None]
+        parts = [*([] if done.core is None else [Patch.load(done.core)]), done.margin]
         return digest(*(array for each in parts for array in (each.mesh.vertices, each.mesh.triangles, each.numbers)))
 
     for number, (tile, depth) in enumerate(product(cut(patch, edges, bounds, 200, 0), (1, 20))):

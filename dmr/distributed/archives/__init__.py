@@ -1,1 +1,1 @@
-"""Unions of numbered lists, and archives of arrays, by native code on several threads."""
+"""Native code of tiles: unions of numbered lists, components, and archives of arrays, on several threads."""

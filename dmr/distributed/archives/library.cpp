@@ -1,4 +1,4 @@
-// The C interface of unions and of arrays in archives (dmr/distributed/archives/native.py).
+// The C interface of unions, components, and arrays in archives (dmr/distributed/archives/native.py).
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -17,7 +17,8 @@ constexpr int64_t CHUNK = 1 << 20; // bytes that a thread makes, sums up and wri
 
 enum Kind : int32_t { COPIED = 0, TRANSLATED = 1, GATHERED = 2 };
 
-// A table of rows (`DmrSource`): of `count` rows, or entries of int32 where they are translated by `table`.
+// A table of rows (`Source`). Of a COPIED column with a `table`, row i is row table[i] of them; the entries of a
+// TRANSLATED column, which are of int32, are places in `table`.
 struct Source {
     const unsigned char *rows;
     int64_t count;
@@ -75,7 +76,11 @@ void make(const Column &column, int64_t begin, int64_t end, unsigned char *out) 
         const Source *const source = find(column, row);
         const int64_t count = std::min(end - begin, source->count - row);
         const unsigned char *const from = source->rows + row * column.row_bytes;
-        if (column.kind == COPIED) {
+        if (column.kind == COPIED && source->table != nullptr) {
+            for (int64_t i = 0; i < count; ++i)
+                std::memcpy(out + i * column.row_bytes,
+                            source->rows + source->table[row + i] * int64_t(column.row_bytes), column.row_bytes);
+        } else if (column.kind == COPIED) {
             std::memcpy(out, from, count * column.row_bytes);
         } else {
             const int32_t *const entries = reinterpret_cast<const int32_t *>(from);
@@ -138,7 +143,7 @@ int write(int fd, Column *columns, int32_t count, int threads) {
 
 } // namespace
 
-extern "C" int32_t dmr_archives_interface() { return 1; }
+extern "C" int32_t dmr_archives_interface() { return 3; }
 
 // Unites lists. Returns the length of the union, or -1 if there is too little memory.
 extern "C" int64_t dmr_unite(const List *lists, int32_t count, int32_t threads, int64_t *numbers, int32_t *from) {
@@ -164,12 +169,63 @@ extern "C" void dmr_find_numbers(const List *list, const int64_t *wanted, int64_
     });
 }
 
+// Finds the connected components of triangles: labels[t] becomes the smallest number of a triangle in that of t. Of
+// each triangle, `neighbours` has three, -1 where there is none.
+extern "C" void dmr_components(const int32_t *neighbours, int64_t count, int32_t *labels) {
+    host::interruptible([&](host::Call &) {
+        const auto root = [&](int32_t t) {
+            while (labels[t] != t)
+                t = labels[t] = labels[labels[t]];
+            return t;
+        };
+        try {
+            for (int64_t t = 0; t < count; ++t) {
+                if (t % CHUNK == 0)
+                    host::stop_point();
+                labels[t] = int32_t(t);
+                for (int k = 0; k < 3; ++k) {
+                    const int32_t across = neighbours[3 * t + k];
+                    if (across < 0 || across >= t) // the pair comes later
+                        continue;
+                    const int32_t a = root(int32_t(t)), b = root(across);
+                    labels[std::max(a, b)] = std::min(a, b);
+                }
+            }
+            for (int64_t t = 0; t < count; ++t)
+                labels[t] = labels[labels[t]]; // that of a smaller triangle is final
+        } catch (const host::Interrupted &) {
+        }
+    });
+}
+
 // Writes columns to an open file. Returns 0, or an errno.
 extern "C" int32_t dmr_write_columns(int32_t fd, Column *columns, int32_t count, int32_t threads) {
     int error = 0;
     host::interruptible([&](host::Call &) {
         try {
             error = write(fd, columns, count, threads);
+        } catch (const host::Interrupted &) {
+        } catch (const std::bad_alloc &) {
+            error = ENOMEM;
+        }
+    });
+    return error;
+}
+
+// Writes bytes to an open file, from an offset on. Returns 0, or an errno.
+extern "C" int32_t dmr_write_bytes(int32_t fd, const char *bytes, int64_t count, int64_t offset, int32_t threads) {
+    int error = 0;
+    host::interruptible([&](host::Call &) {
+        std::atomic<int> failed{0};
+        try {
+            const int64_t pieces = (count + CHUNK - 1) / CHUNK;
+            triangulation::share_out(threads, int(pieces), [&](int piece) {
+                host::stop_point();
+                const int64_t begin = piece * CHUNK, end = std::min(count, begin + CHUNK);
+                if (const int found = host::write_all_at(fd, bytes + begin, bytes + end, offset + begin))
+                    failed = found;
+            });
+            error = failed;
         } catch (const host::Interrupted &) {
         } catch (const std::bad_alloc &) {
             error = ENOMEM;

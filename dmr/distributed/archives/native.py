@@ -6,15 +6,21 @@ The structs here mirror those in the C++ files; increment `INTERFACE` in both pl
 from __future__ import annotations
 
 import ctypes
+import os
 from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dmr.common.native import interruptible, load_library, members
 
-INTERFACE = 1
+INTERFACE = 3
 
 LIBRARY = Path(__file__).with_name("_archives.so")
+
+MOST_WRITERS = 4  # threads: the system lets one at a time write to a file, so that more only wait
 
 COPIED, TRANSLATED, GATHERED = range(3)  # enum Kind of library.cpp
 
@@ -26,7 +32,7 @@ class NumberedList(Structure):
 
 
 class Source(Structure):
-    """A table of rows (`Source`)."""
+    """A table of rows, and the rows that are taken or what replaces its entries (`Source`)."""
 
     _fields_ = members("address rows", "int64 count", "address table")
 
@@ -47,4 +53,25 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_unite", c_int64, POINTER(NumberedList), c_int32, c_int32, c_void_p, c_void_p)
     interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_void_p)
     interruptible(loaded, "dmr_write_columns", c_int32, c_int32, POINTER(NativeColumn), c_int32, c_int32)
+    interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_void_p)
+    interruptible(loaded, "dmr_write_bytes", c_int32, c_int32, c_void_p, c_int64, c_int64, c_int32)
     return loaded
+
+
+def write_bytes(descriptor: int, content: NDArray[np.uint8], offset: int, threads: int) -> None:
+    """Writes bytes to an open file, from an offset on, by several threads; raises OSError."""
+    most = min(threads, MOST_WRITERS)
+    error = library().dmr_write_bytes(descriptor, content.ctypes.data, content.nbytes, offset, most)
+    if error:
+        raise OSError(error, os.strerror(error))
+
+
+def components(neighbours: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Returns (m,) the connected component of each triangle: the smallest number of its triangles.
+
+    Args:
+        neighbours: (m, 3), -1 where there is none; links go both ways.
+    """
+    links, labels = np.ascontiguousarray(neighbours, np.int32), np.empty(len(neighbours), np.int32)
+    library().dmr_components(links.ctypes.data, len(links), labels.ctypes.data)
+    return labels

@@ -13,15 +13,17 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.archives.native import COPIED, GATHERED, TRANSLATED, NativeColumn, Source, library
+from dmr.distributed.archives.native import COPIED, GATHERED, MOST_WRITERS, TRANSLATED, NativeColumn, Source, library
 
 Array = NDArray[Any]
 Int32 = NDArray[np.int32]
+
+NO_ROWS: Int32 = np.empty(0, np.int32)
 
 # Fields of zip headers, as Python's zipfile sets them for a stream of unknown length.
 VERSION, UNIX, EARLIEST_DAY = 45, 3, 1 << 5 | 1
@@ -37,36 +39,49 @@ class Column:
 
     Attributes:
         dtype, shape: of the array; kind: how it is made (`native`).
-        sources: the arrays; tables: what replaces their entries; origins: the rows that are taken.
+        sources: the arrays; counts: the rows that each contributes.
+        tables: of each, what replaces its entries, or which rows are taken; origins: which of all rows are taken.
     """
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     kind: int
     sources: Sequence[Array]
-    tables: Sequence[Int32] = ()
+    counts: Sequence[int]
+    tables: Sequence[Int32 | None]
     origins: Int32 | None = None
 
 
-def copied(*arrays: Array) -> Column:
+class Indexed(NamedTuple):
+    """Rows of a table, given by their numbers: (k,) int32."""
+
+    table: Array
+    rows: Int32
+
+
+def copied(*arrays: Array | Indexed) -> Column:
     """Returns the column of arrays one after the other, which have equal dtypes and further axes."""
-    rows = [np.ascontiguousarray(array) for array in arrays]
-    first = arrays[0]
-    shape = first.shape if len(arrays) == 1 else (sum(map(len, arrays)), *first.shape[1:])
-    return Column(first.dtype, shape, COPIED, rows)
+    given = [each if isinstance(each, Indexed) else Indexed(each, NO_ROWS) for each in arrays]
+    tables = [np.ascontiguousarray(each.table) for each in given]
+    rows = [None if each.rows is NO_ROWS else np.ascontiguousarray(each.rows) for each in given]
+    counts = [len(np.atleast_1d(table)) if row is None else len(row) for table, row in zip(tables, rows, strict=True)]
+    shape = (sum(counts), *tables[0].shape[1:]) if given[0].table.ndim else ()
+    return Column(tables[0].dtype, shape, COPIED, tables, counts, rows)
 
 
 def translated(arrays: Sequence[Int32], tables: Sequence[Int32]) -> Column:
     """Returns the column of int32 arrays one after the other, each entry replaced by that of the array's table."""
     rows = [np.ascontiguousarray(array, np.int32) for array in arrays]
     shape = (sum(map(len, arrays)), *rows[0].shape[1:])
-    return Column(np.dtype(np.int32), shape, TRANSLATED, rows, [np.ascontiguousarray(each) for each in tables])
+    counts = [len(each) for each in rows]
+    return Column(np.dtype(np.int32), shape, TRANSLATED, rows, counts, [np.ascontiguousarray(each) for each in tables])
 
 
 def gathered(arrays: Sequence[Array], origins: Int32) -> Column:
     """Returns the column of the rows `origins`, which are counted over all arrays; these have equal dtypes."""
     rows = [np.ascontiguousarray(array) for array in arrays]
-    return Column(rows[0].dtype, (len(origins), *rows[0].shape[1:]), GATHERED, rows, origins=origins)
+    shape = (len(origins), *rows[0].shape[1:])
+    return Column(rows[0].dtype, shape, GATHERED, rows, [len(each) for each in rows], [None] * len(rows), origins)
 
 
 @dataclass(eq=False)
@@ -122,7 +137,7 @@ def write_npz(descriptor: int, columns: Mapping[str, Column], threads: int) -> N
         members.append(_member(f"{name}.npy".encode("ascii"), offset, column))
         offset = members[-1].end
     native = (NativeColumn * len(members))(*(each.native for each in members))
-    error = library().dmr_write_columns(descriptor, native, len(members), threads)
+    error = library().dmr_write_columns(descriptor, native, len(members), min(threads, MOST_WRITERS))
     if error:
         raise OSError(error, os.strerror(error))
     with open(descriptor, "wb", closefd=False) as file:
@@ -142,11 +157,10 @@ def _member(name: bytes, offset: int, column: Column) -> _Member:
     )
     rows = column.shape[0] if column.shape else 1
     row_bytes = column.dtype.itemsize * math.prod(column.shape[1:])
-    tables: Sequence[Int32 | None] = column.tables or [None] * len(column.sources)
     sources = (Source * len(column.sources))(
         *(
-            Source(array.ctypes.data, len(array) if column.shape else 1, None if table is None else table.ctypes.data)
-            for array, table in zip(column.sources, tables, strict=True)
+            Source(array.ctypes.data, count, None if table is None else table.ctypes.data)
+            for array, count, table in zip(column.sources, column.counts, column.tables, strict=True)
         )
     )
     start = offset + LOCAL.size + len(name) + EXTRA.size + head.tell()

@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
+from dmr.common.threads import available_threads
+from dmr.distributed.archives.native import write_bytes
 from dmr.errors import FileContentError, MissingFileError, file_error
 
 ARRAYS = "arrays.bin"
 ALIGNMENT = 64  # of each array in the file, in bytes: a cache line
+WORTH_SHARING = 2**24  # bytes, from which on several threads write them
 _END = 8  # bytes at the end of the file: the place of the index
 
 
@@ -71,7 +74,11 @@ class Folder:
             with self._file.open("ab") as file:
                 file.write(bytes(-file.tell() % alignment))
                 place = file.tell()
-                file.write(content)
+                if len(content) < WORTH_SHARING:
+                    file.write(content)
+                    return place
+            with self._file.open("r+b") as file:
+                write_bytes(file.fileno(), np.frombuffer(content, np.uint8), place, available_threads())
         except OSError as error:
             raise file_error(error, self._file, "cannot be written") from error
         return place

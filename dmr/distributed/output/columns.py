@@ -7,23 +7,26 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dmr.distributed.archives.npz import Column, copied, gathered, translated
+from dmr.distributed.archives.npz import Column, Indexed, copied, gathered, translated
 from dmr.distributed.archives.union import United
-from dmr.distributed.tiles.pieces import PER_TRIANGLE, PER_VERTEX, edge_keys, joined_rows, tables_of_vertices
+from dmr.distributed.tiles.piece import PER_TRIANGLE
+from dmr.distributed.tiles.pieces import PER_VERTEX, edge_keys, joined_rows, tables_of_vertices
+from dmr.distributed.tiles.sections import Section
 from dmr.io.npz import VERSION_KEY, mesh_arrays
 from dmr.mesh.types import Mesh
 
 
-def mesh_columns(meshes: Sequence[Mesh], union: United, names: Mapping[str, Any]) -> dict[str, Column]:
+def mesh_columns(parts: Sequence[Section], union: United, names: Mapping[str, Any]) -> dict[str, Column]:
     """Returns the columns of the union of meshes, in the order of `mesh_arrays`.
 
     Args:
-        meshes: side by side; segments and vertices that several have occur once.
+        parts: have the meshes, side by side; segments and vertices that several have occur once.
         union: of the numbers of their vertices.
         names: of regions and markers: numbers, as texts, with their names.
     """
-    places = union.places
+    places, meshes = union.places, [part.mesh for part in parts]
     segments = np.concatenate([place[mesh.segments] for place, mesh in zip(places, meshes, strict=True)])
     once = np.sort(np.unique(edge_keys(segments), return_index=True)[1])
     markers = joined_rows(meshes, "segment_markers")
@@ -32,10 +35,11 @@ def mesh_columns(meshes: Sequence[Mesh], union: United, names: Mapping[str, Any]
         tables = tables_of_vertices(meshes, name)
         if tables is not None:
             made[name] = gathered(tables, union.origins)
+    full = [part for part in parts if len(part.mesh.triangles)]
     for name in PER_TRIANGLE:
-        full = [getattr(mesh, name) for mesh in meshes if len(mesh.triangles)]
-        if full and all(array is not None for array in full):
-            made[name] = copied(*full)
+        labels = [_labels(part, name) for part in full]
+        if labels and not any(each is None for each in labels):
+            made[name] = copied(*(each for each in labels if each is not None))
     # The other arrays are small, or empty: those of a mesh with these segments and no triangles.
     kinds = {kind: {int(number): name for number, name in each.items()} for kind, each in names.items()}
     small = Mesh.sound(
@@ -48,6 +52,14 @@ def mesh_columns(meshes: Sequence[Mesh], union: United, names: Mapping[str, Any]
     columns = {name: copied(np.asarray(array)) for name, array in mesh_arrays(small).items()} | made
     order = {each.name: number for number, each in enumerate(fields(Mesh))}
     return dict(sorted(columns.items(), key=lambda column: order.get(column[0], _around(column[0], len(order)))))
+
+
+def _labels(part: Section, name: str) -> NDArray[Any] | Indexed | None:
+    """Returns labels by triangle."""
+    if part.labels is not None and name in part.labels.tables:
+        return Indexed(part.labels.tables[name], part.labels.rows)
+    found: NDArray[Any] | None = getattr(part.mesh, name)
+    return found
 
 
 def _around(name: str, after: int) -> int:

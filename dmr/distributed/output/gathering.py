@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.output.part import Part
-from dmr.distributed.tiles.pieces import PER_TRIANGLE, PER_VERTEX, edge_keys
+from dmr.distributed.tiles.piece import PER_TRIANGLE
+from dmr.distributed.tiles.pieces import PER_VERTEX, edge_keys
 from dmr.errors import InvalidMeshError
 
 

@@ -143,7 +143,7 @@ def make_part(
     ghosts = [np.empty((0, 3), np.int32)]
     ghosts += [place[layer.mesh.triangles] for place, layer in zip(union.places[len(own) :], layers, strict=True)]
     others, owners = _owned_by_others(union.numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
-    columns = mesh_columns([section.mesh for section in (*own, *layers)], union, names)
+    columns = mesh_columns([*own, *layers], union, names)
     triangles = sum(len(section.mesh.triangles) for section in own)
     columns |= {
         "index": copied(np.array(index)),

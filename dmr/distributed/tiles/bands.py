@@ -62,9 +62,9 @@ def reach(patch: Patch, border: Int, layers: int) -> Reach:
     return Reach(patch.numbers[border], distance[border])
 
 
-def unreached(patch: Patch, border: Int) -> Reach:
-    """Returns the reach of a patch without seeds."""
-    return Reach(patch.numbers[border], np.full(len(border), UNREACHED, np.int32))
+def unreached(border: Int64) -> Reach:
+    """Returns the reach of a patch without seeds, whose border has vertices with these numbers."""
+    return Reach(border, np.full(len(border), UNREACHED, np.int32))
 
 
 def divided(patch: Patch, others: list[Reach], layers: int) -> tuple[Patch | None, Patch | None]:

@@ -47,10 +47,14 @@ def edges_of(patch: Patch) -> Edges:
     keys = keys[order]
     found = np.full(triangles.shape, -1, np.int32)
     if len(keys):
+        is_end = np.zeros(len(patch.numbers), np.bool_)
+        is_end[segments] = True
         for k in range(3):
-            edge = edge_keys(triangles[:, (k + 1) % 3], triangles[:, (k + 2) % 3])
+            starts, ends = triangles[:, (k + 1) % 3], triangles[:, (k + 2) % 3]
+            between = np.flatnonzero(is_end[starts] & is_end[ends])  # few, as a rule
+            edge = edge_keys(starts[between], ends[between])
             place = np.minimum(np.searchsorted(keys, edge), len(keys) - 1)
-            found[:, k] = np.where(keys[place] == edge, order[place], -1)
+            found[between, k] = np.where(keys[place] == edge, order[place], -1)
     return Edges(patch.mesh.neighbours, found)
 
 

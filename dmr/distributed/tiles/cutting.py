@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.archives.native import components
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import Edges
@@ -64,22 +65,6 @@ def _lower(values: Float, low: float, high: float, weights: NDArray[np.int64], s
     before = np.cumsum(weights[inside]) + (after[at - 1] if at else 0.0)
     lower[inside[: int(np.searchsorted(before, wanted))]] = True
     return lower
-
-
-def components(neighbours: Int) -> Int:
-    """Returns (m,) int32, the connected component of each triangle: the smallest number of its triangles."""
-    label = np.arange(len(neighbours), dtype=np.int32)
-    inside = neighbours >= 0
-    while True:
-        low = label.copy()
-        for k in range(3):
-            np.minimum(low, label[neighbours[:, k]], out=low, where=inside[:, k])
-        changed = np.flatnonzero(low != label)
-        np.minimum.at(low, label[changed], low[changed])  # the component's old label follows its smallest neighbour
-        low = low[low]
-        if (low == label).all():
-            return label
-        label = low
 
 
 SHIFTS = (0.0, 0.31, -0.38, 0.19, -0.19, 0.44)  # of the divisions of consecutive turns

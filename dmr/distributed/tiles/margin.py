@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.admission import Tile
-from dmr.distributed.tiles.patch import REASONS, Patch
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.patch import REASONS, Patch, store_sparse
+from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
+from dmr.distributed.tiles.stored import InMemory
 from dmr.memory import Device, DeviceArray, scan, total
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.setup.admission import SplitState
@@ -27,14 +29,17 @@ class Refined:
     """A refined tile, whose new vertices have the numbers -1, -2, ... in the order of insertion.
 
     Attributes:
-        core: triangles far from whatever waits, and from the border of the tile; None if there are few.
+        core: the triangles far from whatever waits, and from the border of the tile, as a stored patch; None if there
+            are few. core_triangles: their number.
         margin: the others, those that were frozen first; margin_border: its vertices on the border of the tile, or
-            shared with the core; core_border: the vertices of the core that it shares with the margin.
+            shared with the core; core_border: (b,) int64, the numbers of the vertices of the core that it shares with
+            the margin.
         inserted: points; warnings: one sentence each.
     """
 
-    core: Patch | None
-    core_border: Int
+    core: InMemory | None
+    core_triangles: int
+    core_border: Int64
     margin: Patch
     margin_border: Int
     inserted: int
@@ -59,7 +64,12 @@ class _Side:
 
 
 def separated(
-    tile: Tile, state: DeviceMesh, left: dict[str, NDArray[Any]], depth: int, warnings: tuple[str, ...]
+    tile: Tile,
+    state: DeviceMesh,
+    left: dict[str, NDArray[Any]],
+    depth: int,
+    warnings: tuple[str, ...],
+    core_arrays: InMemory,
 ) -> Refined:
     """Downloads a refined tile.
 
@@ -68,6 +78,7 @@ def separated(
         depth: the layers of triangles in the margin, counted by vertices from the border, the frozen triangles, and
             the triangles that wait.
         warnings: of the refinement.
+        core_arrays: receives the core, if there is one.
     """
     seeds = _waiting(state, left)
     in_margin, in_core = _flags(tile, state, seeds, depth)
@@ -76,14 +87,18 @@ def separated(
     if not has_core:
         state.device.launch("fill_int32", state.slots, 1, in_margin)
     margin = _side(tile, state, in_margin, tile.patch.mesh.triangles[tile.frozen])
-    margin_patch, taken = _patch(tile, state, margin, left, seeds)
+    margin_arrays = InMemory()
+    taken = _store(tile, state, margin, left, seeds, margin_arrays)
+    if has_core:
+        _store(tile, state, core, left, seeds, core_arrays)
     shared = taken.download()
     shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]
     border = np.union1d(tile.border, shared)
     return Refined(
-        core=_patch(tile, state, core, left, seeds)[0] if has_core else None,
-        core_border=_found(core.vertex_places, shared),
-        margin=_with_frozen(tile, margin, margin_patch),
+        core=core_arrays if has_core else None,
+        core_triangles=core.count if has_core else 0,
+        core_border=_numbers(tile, state, shared),
+        margin=_with_frozen(tile, margin, Patch.load(margin_arrays)),
         margin_border=_found(margin.vertex_places, border),
         inserted=state.vertices - state.input_vertices,
         warnings=warnings,
@@ -134,13 +149,20 @@ def _side(tile: Tile, state: DeviceMesh, chosen: DeviceArray, frozen: Int | None
     return _Side(chosen, places, total(places, state.slots), used, vertex_places, total(vertex_places, state.vertices))
 
 
-def _patch(
-    tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[Any]], seeds: Int
-) -> tuple[Patch, DeviceArray]:
-    """Returns a side without frozen triangles, and the numbers of its vertices in the tile, ascending."""
-    device, source = state.device, tile.mesh
+def _numbers(tile: Tile, state: DeviceMesh, vertices: Int) -> Int64:
+    """Returns the numbers in the whole of vertices with numbers in the tile: -1, -2, ... for inserted ones."""
+    known, numbers = vertices < state.input_vertices, state.input_vertices - 1 - vertices.astype(np.int64)
+    numbers[known] = tile.numbers[vertices[known]]
+    return numbers
+
+
+def _store(
+    tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[Any]], seeds: Int, out: InMemory
+) -> DeviceArray:
+    """Stores a side without frozen triangles, as `Patch.save`; returns its vertices' numbers in the tile, ascending."""
+    device, source, m, n = state.device, tile.mesh, side.count, side.vertices
     by_number = (state.order, state.input_vertices)
-    corners = device.empty(3 * side.count, np.int32)
+    corners = device.empty(3 * m, np.int32)
     device.launch(
         "take_triangles",
         state.slots,
@@ -151,55 +173,48 @@ def _patch(
         side.vertex_places,
         corners,
     )
-    n = side.vertices
+    out.take("triangles", corners, np.int32, (m, 3))
     points, numbers = device.empty(n, POINT), device.empty(n, np.int64)
     origins, parameters, taken = device.empty(n, np.int32), device.empty(n, np.float64), device.empty(n, np.int32)
     device.launch(
         "take_vertices", state.vertices, state.points, state.vertex_origin, state.vertex_parameter, side.used,
         side.vertex_places, *by_number, device.array(tile.numbers), points, origins, parameters, numbers, taken,
     )  # fmt: skip
-    vertex_origin, parameter = origins.detach(), np.zeros(n)
+    out.take("vertices", points, np.float64, (n, 2))
+    out.take(NUMBERS, numbers, np.int64, (n,))
+    if state.ancestor is not None:
+        rows = device.empty(m, np.int32)
+        device.launch("scatter_flagged", state.slots, state.ancestor, side.chosen, side.places, rows)
+        out.take(ROWS, rows, np.int32, (m,))
+        Labels.save_tables(source, out)
+    vertex_origin = origins.detach()
     on_segment = np.flatnonzero(vertex_origin >= 0).astype(np.int32)  # few, and only they have parameters
     on_segments = device.empty(len(on_segment), np.float64)
     device.launch("gather_float64", len(on_segment), parameters, device.array(on_segment), on_segments)
-    parameter[on_segment] = on_segments.detach()
-    ends, segment_origins = _segments(state, side)
-    reasons, waits = np.zeros(side.count, np.uint8), np.zeros(side.count, np.bool_)
-    for reason, triangles in left.items():
-        reasons[_places(side, triangles)] = REASONS.index(reason) + 1
-    waits[_places(side, seeds)] = True
-    markers, attributes = None, None
     if source.vertex_markers is not None:
         known = taken[: total(side.vertex_places, state.input_vertices)].download()
         markers = np.zeros(n, np.int32)
         markers[on_segment] = state.named_markers[vertex_origin[on_segment]]
         markers[: len(known)] = source.vertex_markers[known]
-    rows = state.vertex_attributes(source)
-    if rows is not None:
-        attributes = rows[taken.download()]
+        out["vertex_markers"] = markers
+    rows_of_vertices = state.vertex_attributes(source)
+    if rows_of_vertices is not None and rows_of_vertices.size:
+        out["vertex_attributes"] = rows_of_vertices[taken.download()]
+    ends, segment_origins = _segments(state, side)
+    out["segments"], out["segment_markers"] = ends, state.named_markers[segment_origins]
     vertex_origin[on_segment] = tile.origins[vertex_origin[on_segment]]
-    ancestor = None
-    if state.ancestor is not None:
-        ancestor = state.ancestor[: state.slots].download()[side.chosen.download() != 0]
-    assert source.triangle_attributes is not None
-    mesh = Mesh.sound(
-        vertices=points.detach().view(np.float64).reshape(-1, 2),
-        triangles=corners.detach().reshape(-1, 3),
-        segments=ends,
-        segment_markers=state.named_markers[segment_origins],
-        vertex_markers=markers,
-        vertex_attributes=attributes,
-        triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
-        area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
-    )
-    return Patch(
-        Piece(mesh, numbers.detach()),
-        vertex_origin,
-        parameter,
-        tile.origins[segment_origins],
-        waits,
-        reasons,
-    ), taken
+    out["vertex_origin"], out["segment_origin"] = vertex_origin, tile.origins[segment_origins]
+    missing = {reason: _places(side, triangles) for reason, triangles in left.items()}
+    reasons = [np.full(len(places), REASONS.index(reason) + 1, np.uint8) for reason, places in missing.items()]
+    store_sparse(out, "vertex_parameter", on_segments.detach(), on_segment)
+    store_sparse(out, "reasons", _joined(reasons, np.uint8), _joined(list(missing.values())))
+    seeds = _places(side, seeds)
+    store_sparse(out, "seeds", np.ones(len(seeds), np.bool_), seeds)
+    return taken
+
+
+def _joined(arrays: Sequence[NDArray[Any]], dtype: type = np.int32) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype), *arrays])
 
 
 def _segments(state: DeviceMesh, side: _Side) -> tuple[Int, Int]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.archives.numbering import Union
-from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece
+from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
 from dmr.mesh.types import Float, Int, Mesh
 
 Mask = NDArray[np.bool_]
@@ -62,7 +62,7 @@ class Patch:
         for name in MOSTLY_ZERO:
             values = getattr(self, name)
             places = np.flatnonzero(values)
-            arrays[name], arrays[f"{name}_at"] = values[places], places
+            store_sparse(arrays, name, values[places], places)
 
     @classmethod
     def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Patch:
@@ -118,14 +118,19 @@ class Patch:
         )
 
 
+def store_sparse(arrays: Arrays, name: str, values: NDArray[Any], places: NDArray[Any]) -> None:
+    """Stores values at some places of an array (`MOSTLY_ZERO`) that is zero elsewhere."""
+    arrays[name], arrays[f"{name}_at"] = values, places
+
+
 def with_numbers(numbers: Int64, first: int) -> Int64:
     """Returns numbers of vertices, with those from `first` on in place of -1, -2, ..."""
     return np.where(numbers < 0, first - 1 - numbers, numbers)
 
 
 def published_arrays(arrays: Arrays | Mapping[str, NDArray[Any]], named: Mask) -> tuple[Mesh, Int64]:
-    """Returns the mesh of `Patch.published` for a stored patch, and the stored numbers of its vertices."""
-    mesh = Mesh.sound(**{name: arrays[name] for name in MESH_ARRAYS if name in arrays})
+    """Returns the mesh of `Patch.published` for a stored patch, without `Labels`, and the stored numbers."""
+    mesh = stored_mesh(arrays)
     return _published(mesh, arrays["segment_origin"], named), arrays[NUMBERS]
 
 

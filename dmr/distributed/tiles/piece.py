@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import InvalidMeshError
-from dmr.mesh.types import Mesh
+from dmr.mesh.types import Int, Mesh
 
 Int64 = NDArray[np.int64]
 
@@ -22,6 +22,8 @@ MESH_ARRAYS = (
 )  # fmt: skip
 NUMBERS = "numbers"
 BORDER = "border"  # in a folder with a piece: the ascending numbers of the vertices that other pieces may have
+PER_TRIANGLE = ("triangle_attributes", "area_bounds")
+ROWS, OF_ROWS = "label_rows", "_of_rows"  # of `Labels` in a folder
 REQUIRED = ("vertices", "triangles")
 
 
@@ -36,6 +38,34 @@ class Arrays(Protocol):
 
     def __contains__(self, name: object, /) -> bool:
         """Whether there is an array of that name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of triangles (`PER_TRIANGLE`), as rows of tables that many of them share.
+
+    Attributes:
+        rows: (m,) int32, the row of each triangle; tables: of each label.
+    """
+
+    rows: Int
+    tables: Mapping[str, NDArray[Any]]
+
+    @staticmethod
+    def save_tables(mesh: Mesh, arrays: Arrays) -> None:
+        """Stores the labels of a mesh as tables; the rows are to be stored as `ROWS`."""
+        for name in PER_TRIANGLE:
+            table = getattr(mesh, name)
+            if table is not None and table.size:
+                arrays[f"{name}{OF_ROWS}"] = table
+
+    @classmethod
+    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Labels | None:
+        """Returns the stored labels, or None if there are none, or if they are stored by triangle."""
+        if ROWS not in arrays:
+            return None
+        names = [name for name in PER_TRIANGLE if f"{name}{OF_ROWS}" in arrays]
+        return cls(arrays[ROWS], {name: arrays[f"{name}{OF_ROWS}"] for name in names})
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,4 +106,17 @@ class Piece(HoldsFrozen):
     @classmethod
     def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Piece:
         """Returns the piece whose arrays were stored by `save`; they are trusted."""
-        return cls(Mesh.sound(**{name: arrays[name] for name in MESH_ARRAYS if name in arrays}), arrays[NUMBERS])
+        return cls(labelled(stored_mesh(arrays), Labels.load(arrays)), arrays[NUMBERS])
+
+
+def stored_mesh(arrays: Arrays | Mapping[str, NDArray[Any]]) -> Mesh:
+    """Returns the mesh of a stored piece, without its `Labels`."""
+    return Mesh.sound(**{name: arrays[name] for name in MESH_ARRAYS if name in arrays})
+
+
+def labelled(mesh: Mesh, labels: Labels | None) -> Mesh:
+    """Returns a mesh with labels by triangle."""
+    if labels is None:
+        return mesh
+    arrays = {name: getattr(mesh, name) for name in MESH_ARRAYS}
+    return Mesh.sound(**arrays | {name: table[labels.rows] for name, table in labels.tables.items()})

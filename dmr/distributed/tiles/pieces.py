@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.archives.numbering import Union
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.piece import PER_TRIANGLE, Piece
 from dmr.mesh.types import Mesh
 
 Index = NDArray[Any]
 
 PER_VERTEX = ("vertices", "vertex_markers", "vertex_attributes")
-PER_TRIANGLE = ("triangle_attributes", "area_bounds")
 
 
 def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None) -> Piece:

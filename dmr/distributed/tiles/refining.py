@@ -15,6 +15,7 @@ from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.margin import Refined, separated
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
+from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device
 from dmr.mesh.types import Mesh
@@ -49,22 +50,26 @@ def prepare(device: Device, options: RefineOptions, *, placed: bool = False) -> 
     device.prepare(*refinement_modules(options, rounds_on_device=True, placed=placed), *MODULES)
 
 
-def refine_patch(patch: Patch, whole: Whole, bounds: Bounds, device: Device, depth: int) -> Refined:
+def refine_patch(
+    patch: Patch, whole: Whole, bounds: Bounds, device: Device, depth: int, core_arrays: InMemory | None = None
+) -> Refined:
     """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
 
     Args:
         patch: with numbers for all vertices.
         depth: the layers of triangles in the margin of the result.
+        core_arrays: receives the core of the result; by default a new one.
     """
     tile = tile_of(patch, whole)
     if tile.frozen.all():
-        return Refined(None, np.empty(0, np.int32), patch, tile.border, 0, ())
+        return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())
     prepare(device, bounds.options)
     with device.lock, device.current:
         state = admit_tile(tile, whole, device)
         settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
         statistics, ending = _run(tile.mesh, state, settings)
-        return separated(tile, state, unrefined(state, ending), depth, tuple(statistics.warnings))
+        left, warnings = unrefined(state, ending), tuple(statistics.warnings)
+        return separated(tile, state, left, depth, warnings, InMemory() if core_arrays is None else core_arrays)
 
 
 def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:

@@ -10,7 +10,7 @@ from dmr.distributed.archives.union import Numbers
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.tiles.patch import published_arrays, with_numbers
-from dmr.distributed.tiles.piece import Piece
+from dmr.distributed.tiles.piece import Labels, Piece, labelled
 from dmr.distributed.tiles.pieces import united
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
@@ -55,14 +55,16 @@ class Section:
     Attributes:
         mesh: its mesh, with the segments of the result.
         numbers: of its vertices in the whole.
+        labels: of its triangles, if the mesh does not have them.
     """
 
     mesh: Mesh
     numbers: Numbers
+    labels: Labels | None = None
 
     def as_piece(self) -> Piece:
         """Returns the section as a piece."""
-        return Piece(self.mesh, with_numbers(self.numbers.entries, self.numbers.first))
+        return Piece(labelled(self.mesh, self.labels), with_numbers(self.numbers.entries, self.numbers.first))
 
 
 def sections(inputs: Sequence[Folder], *, places: Sequence[int], firsts: Sequence[int], loose: bool) -> list[Section]:
@@ -73,8 +75,9 @@ def sections(inputs: Sequence[Folder], *, places: Sequence[int], firsts: Sequenc
     named = Whole.load(inputs[0]).named
     found = []
     for folder, place, first in zip(inputs[1:], places, firsts, strict=True):
-        mesh, numbers = published_arrays(Stored(folder, place), named)
-        found.append(Section(mesh, Numbers(numbers, first)))
+        stored = Stored(folder, place)
+        mesh, numbers = published_arrays(stored, named)
+        found.append(Section(mesh, Numbers(numbers, first), Labels.load(stored)))
     if loose:
         piece = Piece.load(Stored(inputs[0], LOOSE))
         found.append(Section(piece.mesh, Numbers(piece.numbers)))

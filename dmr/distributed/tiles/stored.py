@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
+from dmr.common.pooling import ForkSafeLock
 from dmr.distributed.jobs.folder import Folder
+from dmr.memory import DeviceArray
+
+MOST_SPARE = 2  # times the size that is needed
 
 
 class Stored:
@@ -26,3 +31,52 @@ class Stored:
     def __contains__(self, name: object) -> bool:
         """Whether there is an array of that name."""
         return isinstance(name, str) and self._prefix + name in self._folder
+
+
+class InMemory(dict[str, NDArray[Any]]):
+    """Arrays in main memory, in place of those of a folder. A context manager: at its end they are not used any more.
+
+    Memory that is new to the process takes longer to get than to fill. What one has held is therefore lent to the next
+    one, as long as another one is in use.
+    """
+
+    _kept: ClassVar[list[NDArray[np.uint8]]] = []
+    _used: ClassVar[int] = 0
+    _lock: ClassVar[ForkSafeLock] = ForkSafeLock()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lent: list[NDArray[np.uint8]] = []
+
+    def __enter__(self) -> InMemory:
+        with self._lock:
+            InMemory._used += 1
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.clear()
+        with self._lock:
+            InMemory._used -= 1
+            self._kept.extend(self._lent)
+            if self._used == 0:
+                self._kept.clear()
+        self._lent = []
+
+    def take(self, name: str, array: DeviceArray, dtype: DTypeLike, shape: tuple[int, ...]) -> None:
+        """Stores an array of a device, whose bytes are those of an array of this dtype and shape."""
+        if array.device.threads:  # it is in main memory
+            self[name] = array.detach().view(dtype).reshape(shape)
+            return
+        target = self._memory(array.size * array.dtype.itemsize)
+        array.download(target.view(array.dtype))
+        self[name] = target.view(dtype).reshape(shape)
+
+    def _memory(self, size: int) -> NDArray[np.uint8]:
+        """Returns memory of this size: the smallest that is kept and large enough, or new one."""
+        with self._lock:
+            enough = [k for k, each in enumerate(self._kept) if size <= each.size <= MOST_SPARE * size]
+            found = self._kept.pop(min(enough, key=lambda k: self._kept[k].size)) if enough else None
+        if found is None:
+            found = np.empty(size + size // 8, np.uint8)
+        self._lent.append(found)
+        return found[:size]

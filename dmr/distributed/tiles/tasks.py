@@ -34,7 +34,7 @@ from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, W
 from dmr.distributed.tiles.placement.patches import place_in_patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.sections import LOOSE
-from dmr.distributed.tiles.stored import Stored
+from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
@@ -199,12 +199,16 @@ def refine(
     """
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
     device = open_device(resources.device, resources.threads)
-    done = refine_patch(Patch.load(Stored(inputs[1], tile)), whole, asked, device, MARGIN * layers)
+    patch = Patch.load(Stored(inputs[1], tile))
+    with InMemory() as arrays:
+        done = refine_patch(patch, whole, asked, device, MARGIN * layers, arrays)
+        if done.core is not None:
+            core = Stored(out, 1)
+            for name, array in done.core.items():
+                core[name] = array
+            unreached(done.core_border).save(core)
     _save(done.margin, reach(done.margin, done.margin_border, layers), out, 0)
-    triangles = len(done.margin.mesh.triangles)
-    if done.core is not None:
-        _save(done.core, unreached(done.core, done.core_border), out, 1)
-        triangles += len(done.core.mesh.triangles)
+    triangles = len(done.margin.mesh.triangles) + done.core_triangles
     return {
         "inserted": done.inserted, "seeds": int(done.margin.seeds.sum()), "warnings": done.warnings,
         "triangles": triangles, "core": done.core is not None,
@@ -242,7 +246,7 @@ def divide(
     rest, band = divided(patch, reaches, layers)
     if rest is not None:
         inside = ~Whole.load(inputs[0]).boundary[rest.segment_origin]
-        _save(rest, unreached(rest, border_vertices(rest, edges_of(rest), inside)), out, 0)
+        _save(rest, unreached(rest.numbers[border_vertices(rest, edges_of(rest), inside)]), out, 0)
     if band is not None:
         band.save(Stored(out, 1))
     return {"rest": rest is not None, "band": band is not None}

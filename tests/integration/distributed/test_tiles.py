@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
+from dmr.distributed.archives.native import components
 from dmr.distributed.archives.numbering import Union
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes, tasks
 from dmr.distributed.tiles.bands import divided, reach
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
-from dmr.distributed.tiles.cutting import block_of_each, components
-from dmr.distributed.tiles.patch import REASONS, Patch, glued
+from dmr.distributed.tiles.cutting import block_of_each
+from dmr.distributed.tiles.patch import REASONS, Patch, glued, with_numbers
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.memory import open_device
@@ -55,7 +56,8 @@ def refined(tiles, whole, bounds=ANGLE, first=0):
     done = []
     for tile in tiles:
         found = refine_patch(tile, whole, bounds, open_device("cpu", 1), EVERYTHING)
-        done.append(glued([each.numbered(first) for each in (found.margin, found.core) if each is not None]))
+        both = [found.margin, *([] if found.core is None else [Patch.load(found.core)])]
+        done.append(glued([each.numbered(first) for each in both]))
         first += found.inserted
     return done, first
 
@@ -246,13 +248,13 @@ def test_core_and_margin_are_the_tile_and_share_the_vertices_between_them():
     bounds = Bounds(options=RefineOptions(max_area=2e-4))
     for tile in cut_by(patch, mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] > 0.5):
         done = refine_patch(tile, whole, bounds, open_device("cpu", 1), 2)
-        core, margin = done.core, done.margin
+        core, margin = Patch.load(done.core), done.margin
         all_of_it = glued(refined([tile], whole, bounds, len(mesh.vertices))[0])
         core, margin = core.numbered(len(mesh.vertices)), margin.numbered(len(mesh.vertices))
         assert corners_of(core).isdisjoint(corners_of(margin))
         assert corners_of(core) | corners_of(margin) == corners_of(all_of_it)
         shared = np.intersect1d(core.numbers, margin.numbers)
-        np.testing.assert_array_equal(np.sort(core.numbers[done.core_border]), shared)
+        np.testing.assert_array_equal(np.sort(with_numbers(done.core_border, len(mesh.vertices))), shared)
         outer = all_of_it.numbers[border_of(all_of_it, whole)]
         np.testing.assert_array_equal(np.sort(margin.numbers[done.margin_border]), np.union1d(outer, shared))
         assert not core.seeds.any() and margin.seeds.any() and not np.isin(outer, core.numbers).any()

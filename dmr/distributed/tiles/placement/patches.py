@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from dmr.distributed.archives.native import components
 from dmr.distributed.tiles.admission import admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import Edges, border_vertices, cut_edges, edges_of
-from dmr.distributed.tiles.cutting import components
 from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.placement.circles import Circles
