@@ -21,6 +21,7 @@ from dmr.triangulation.rounds.start import first_plane
 from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 MODULES = (
+    "geometry/points",
     "mesh/flips",
     "mesh/ordering",
     "mesh/topology",

@@ -78,8 +78,10 @@ class Repetition(Loop):
     def __init__(self, body, stop):
         self._body, self._stop = body, stop
 
-    def run(self):
+    def run(self, meanwhile=None):
         """Repeats the sequence until it stops."""
+        if meanwhile is not None:
+            meanwhile()
         self._body()
         while not self._stop.download()[0]:
             self._body()

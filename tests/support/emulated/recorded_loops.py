@@ -30,7 +30,9 @@ def record_loops(monkeypatch):
             finally:
                 recordings.pop()
 
-        def run(self):
+        def run(self, meanwhile=None):
+            if meanwhile is not None:
+                meanwhile()
             while True:
                 for one in self.launches:
                     one()
