@@ -1,6 +1,7 @@
 // A lattice of equilateral triangles in the interior of a domain, where one size is wanted. It is what a front makes
 // that starts at a single edge; fronts from a round outline would become narrower, and lose points on their way.
 #include "geometry/points.cuh"
+#include "primitives/hash.cuh"
 
 // Rows and columns of places. Row 0 lies on the x axis of a frame; odd rows are shifted by half the spacing.
 //
@@ -49,12 +50,18 @@ KERNEL_STRUCT(Lattice) {
     }
 };
 
-// The places of a lattice, all flagged.
+constexpr float64 OFFSET = 0x1p-20; // of places, in spacings
+
+// The places of a lattice, all flagged. They are off by a pseudorandom millionth of the spacing: many sets of four
+// exact places lie on a circle, and their in-circle tests would need exact arithmetic.
 KERNEL(list_lattice, Lattice lattice, Point *places, int32 *flags) {
     for (const Index i : launch) {
         const Index span = lattice.span_of(i);
-        places[i] =
+        const Point p =
             lattice.at(float64(lattice.column[span] + (i - lattice.first_place[span])), lattice.row_of_span[span]);
+        const uint32 hash = hash32(uint32(i));
+        const float64 unit = OFFSET * 0x1p-16 * lattice.spacing;
+        places[i] = {p.x + unit * (float64(hash & 0xffff) - 0x1p15), p.y + unit * (float64(hash >> 16) - 0x1p15)};
         flags[i] = 1;
     }
 }

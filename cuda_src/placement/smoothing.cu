@@ -12,19 +12,27 @@ KERNEL(find_incident, const Triangle *triangles, int32 *incident) {
             atomic_max(&incident[corner], int32(t));
 }
 
-// Calls visit(next, previous) for the other two corners of each triangle around a free vertex, counter-clockwise, from
-// `first` on. Returns how many there are, at most MOST_AROUND.
-template <class Visit> INLINE int for_star(const Triangle *triangles, int32 vertex, int32 first, Visit visit) {
+// Calls visit(triangle, number, place of the vertex in it) for the triangles around a free vertex, counter-clockwise,
+// from `first` on. Returns how many there are, at most MOST_AROUND.
+template <class Visit>
+INLINE int for_triangles_around(const Triangle *triangles, int32 vertex, int32 first, Visit visit) {
     int32 t = first;
     int count = 0;
     do {
         const Triangle one = without_owner(triangles[t]);
         const int k = one.vertex[0] == vertex ? 0 : (one.vertex[1] == vertex ? 1 : 2);
-        visit(corner(one, next_corner(k)), corner(one, previous_corner(k)));
+        visit(one, t, k);
         t = link_across(one, next_corner(k));
         ++count;
     } while (t != first && t >= 0 && count < MOST_AROUND);
     return t == first ? count : MOST_AROUND;
+}
+
+// The same for the other two corners of each triangle: visit(next, previous).
+template <class Visit> INLINE int for_star(const Triangle *triangles, int32 vertex, int32 first, Visit visit) {
+    return for_triangles_around(triangles, vertex, first, [&](const Triangle &one, int32, int k) {
+        visit(corner(one, next_corner(k)), corner(one, previous_corner(k)));
+    });
 }
 
 // targets[v] = the mean of the neighbours of a free vertex (Laplace); any other vertex stays.
@@ -102,16 +110,40 @@ INLINE float64 cost_around(const Triangle *triangles, const Point *points, int32
     return count < MOST_AROUND ? sum : INFINITE;
 }
 
+// Sets flags[v] = 1 for the free vertices of a triangle if it is sharper than `limit`.
+INLINE void flag_sharp(const Triangle &one, const Point *points, const int32 *vertex_origin, float64 limit,
+                       int32 *flags) {
+    const int32 *const v = one.vertex;
+    if (!(sharpness(points[v[0]], points[v[1]], points[v[2]]) > limit))
+        return;
+    for (int k = 0; k < 3; ++k)
+        if (vertex_origin[v[k]] == FREE_VERTEX)
+            racing_store(&flags[v[k]], 1);
+}
+
 // flags[v] = 1 for the free vertices of triangles that are sharper than `limit`; flags start with 0.
 KERNEL(flag_sharp_corners, const Triangle *triangles, const Point *points, const int32 *vertex_origin, float64 limit,
        int32 *flags) {
-    for (const Index t : launch) {
-        const int32 *const v = triangles[t].vertex;
-        if (!(sharpness(points[v[0]], points[v[1]], points[v[2]]) > limit))
-            continue;
-        for (int k = 0; k < 3; ++k)
-            if (vertex_origin[v[k]] == FREE_VERTEX)
-                racing_store(&flags[v[k]], 1);
+    for (const Index t : launch)
+        flag_sharp(triangles[t], points, vertex_origin, limit, flags);
+}
+
+// The same for listed triangles.
+KERNEL(flag_listed_sharp_corners, const int32 *listed, const Triangle *triangles, const Point *points,
+       const int32 *vertex_origin, float64 limit, int32 *flags) {
+    for (const Index i : launch)
+        flag_sharp(triangles[listed[i]], points, vertex_origin, limit, flags);
+}
+
+// flags[t] = 1 for the triangles around listed vertices, and for their neighbours; flags start with 0.
+KERNEL(flag_around_vertices, const int32 *listed, const Triangle *triangles, const int32 *incident, int32 *flags) {
+    for (const Index i : launch) {
+        for_triangles_around(triangles, listed[i], incident[listed[i]], [&](const Triangle &one, int32 t, int k) {
+            racing_store(&flags[t], 1);
+            const int32 across = link_across(one, k);
+            if (across >= 0)
+                racing_store(&flags[across], 1);
+        });
     }
 }
 
@@ -127,9 +159,9 @@ KERNEL(rate_stars, const int32 *listed, const Triangle *triangles, const Point *
 
 // Moves listed vertices, of which no two are neighbours, to places where the cost is lower: by direct search in eight
 // directions. (Freitag, Jones and Plassmann 1999 maximise the smallest angle, in independent sets, too.) The order of
-// neighbours is a hash that differs from sweep to sweep.
+// neighbours is a hash that differs from sweep to sweep. moved[i] = 1 if the i-th one moves; it starts with 0.
 KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *incident, const float64 *worst,
-       uint32 sweep, Point *points) {
+       uint32 sweep, Point *points, int32 *moved) {
     constexpr float64 DIAGONAL = 0.70710678118654752;
     for (const Index i : launch) {
         const int32 v = listed[i];
@@ -161,6 +193,9 @@ KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *
             if (best.x == center.x && best.y == center.y)
                 step *= 0.5;
         }
-        points[v] = best;
+        if (best.x != start.x || best.y != start.y) {
+            points[v] = best;
+            moved[i] = 1;
+        }
     }
 }

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, flagged_indices, scan, total
-from dmr.refinement.setup.flips import make_delaunay
+from dmr.memory import DeviceArray, compact, flagged_indices, scan, total
+from dmr.refinement.setup.flips import flip_flagged, make_delaunay
 from dmr.refinement.setup.thresholds import cosine_and_sine
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
@@ -25,12 +25,9 @@ def smooth(state: DeviceMesh, epochs: Epochs) -> None:
     incident = _incident(state)
     for _ in range(ROUNDS):  # flips between them hardly change the result
         _average(state, incident)
-    make_delaunay(state, epochs)
-    limit = float(cosine_and_sine(LIFTED_ANGLE)[0] ** 2)
-    for _ in range(LIFTS):
-        if not _lift(state, limit):
-            return
-        make_delaunay(state, epochs)
+    if make_delaunay(state, epochs):
+        incident = _incident(state)
+    _lift(state, epochs, incident)
 
 
 def _incident(state: DeviceMesh) -> DeviceArray:
@@ -54,16 +51,33 @@ def _average(state: DeviceMesh, incident: DeviceArray) -> None:
     state.points.copy_from(targets)
 
 
-def _lift(state: DeviceMesh, limit: float) -> bool:
-    """Moves vertices of angles below a limit, given as a squared cosine; returns whether there are any."""
-    device, count = state.device, state.vertices
-    flags = device.zeros(count, np.int32)
-    device.launch("flag_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, flags)
-    listed, found = flagged_indices(flags)
-    if not found:
-        return False
-    incident, worst = _incident(state), device.zeros(count, np.float64)
-    for sweep in range(SWEEPS):
-        device.launch("rate_stars", found, listed, state.triangles, state.points, incident, limit, worst)
-        device.launch("lift_stars", found, listed, state.triangles, incident, worst, sweep, state.points)
-    return True
+def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray) -> None:
+    """Moves free vertices of angles below the limit, and flips edges, until no move helps or all turns are over."""
+    device, count, limit = state.device, state.vertices, float(cosine_and_sine(LIFTED_ANGLE)[0] ** 2)
+    sharp = device.zeros(count, np.int32)
+    device.launch("flag_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, sharp)
+    for turn in range(LIFTS):
+        listed, found = flagged_indices(sharp)
+        if not found:
+            return
+        worst, moved = device.zeros(count, np.float64), device.zeros(found, np.int32)
+        for sweep in range(SWEEPS):
+            device.launch("rate_stars", found, listed, state.triangles, state.points, incident, limit, worst)
+            device.launch(
+                "lift_stars", found, listed, state.triangles, incident, worst, sweep, state.points, moved
+            )  # fmt: skip
+        listed, found = compact(listed, moved, found)
+        if not found:
+            return
+        # Only triangles around the vertices that have moved need flips, and have new angles.
+        flags = device.zeros(state.slots, np.int32)
+        device.launch("flag_around_vertices", found, listed, state.triangles, incident, flags)
+        around, near = flagged_indices(flags)
+        if flip_flagged(state, epochs, flags):
+            incident = _incident(state)
+        if turn + 1 < LIFTS:
+            sharp.fill(0)
+            device.launch(
+                "flag_listed_sharp_corners", near, around, state.triangles, state.points, state.vertex_origin, limit,
+                sharp,
+            )  # fmt: skip

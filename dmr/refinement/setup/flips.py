@@ -22,8 +22,12 @@ def make_delaunay(state: DeviceMesh, epochs: Epochs, *, apply: bool = True) -> i
     edges, flags = device.empty(state.slots, np.int32), device.empty(state.slots, np.int32)
     device.launch("find_flips", state.slots, state.triangles, state.points, edges, flags)
     count = total(scan(flags), state.slots)
-    if not (count and apply):
-        return count
+    return flip_flagged(state, epochs, flags) if count and apply else count
+
+
+def flip_flagged(state: DeviceMesh, epochs: Epochs, flags: DeviceArray) -> int:
+    """Flips the failing edges of flagged triangles, and those that these flips make fail; returns their number."""
+    device = state.device
 
     def find(listed: DeviceArray, count: int, edges: DeviceArray, flags: DeviceArray) -> None:
         device.launch("find_listed_flips", count, state.triangles, state.points, listed, edges, flags)
