@@ -8,14 +8,18 @@
 #include "geometry/predicates.cuh"
 #include "placement/cells.cuh"
 
-constexpr float64 SPACING = 0.65;      // least distance between two points, in sizes
-constexpr float64 LONGEST = 1.4;       // longest distance of two points that form an edge
-constexpr float64 CLEARANCE = 0.5;     // least distance of a point from a segment
-constexpr float64 NEIGHBOUR = 1.25;    // longest distance to a neighbour that supports a proposal
-constexpr float64 AROUND = 1.75;       // neighbourhood of a point in which its proposals must not be taken
-constexpr float64 OUTLINE_REACH = 1.6; // a piece that blocks a proposal has an end within this distance of it
-constexpr int MOST_NEAR = 48;          // points in a neighbourhood; where there are more, no point is wanted
-constexpr int MOST_PROPOSALS = 6;      // by one point in a round
+constexpr float64 SPACING = 0.72;       // least distance between two points, in sizes
+constexpr float64 LONGEST = 1.25;       // longest distance of two points that form an edge
+constexpr float64 CLEARANCE = 0.5;      // least distance of a point from a segment
+constexpr float64 NEIGHBOUR = 1.25;     // longest distance to a neighbour that supports a proposal
+constexpr float64 SHARE = 0.15;         // of its neighbours' misfits that a proposal gives way by,
+constexpr float64 FARTHEST = 0.2;       // at most this many sizes
+constexpr float64 AROUND = 1.75;        // neighbourhood of a point in which its proposals must not be taken
+constexpr float64 OUTLINE_REACH = 1.6;  // a piece that blocks a proposal has an end within this distance of it
+constexpr int MOST_NEAR = 48;           // points in a neighbourhood; where there are more, no point is wanted
+constexpr int MOST_PROPOSALS = 6;       // by one point in a round
+constexpr int32 WORST = 1 << 16;        // a misfit, squared, that is as bad as a neighbour less
+constexpr int32 MOST_COUNTED = 1 << 14; // neighbours
 
 // Nodes: the vertices of the divided outline and the points placed so far.
 KERNEL_STRUCT(Nodes) {
@@ -37,7 +41,7 @@ struct alignas(16) Proposal {
     Point origin;       // a point of the base that lies in the domain
     float64 side;       // length of the other two sides
     int32 by_outline;   // 1 if the outline is near
-    int32 support;      // number of nodes that would be its neighbours
+    int32 support;      // how well the nodes around it fit: WORST for each, less the mean misfit
 };
 
 // The apex on the left of the base a -> b, with sides of about `size`.
@@ -195,7 +199,34 @@ INLINE bool is_blocked(const Proposal &q, Point u, Point w, float64 clearance) {
            (cross(q.origin, q.apex, u) > 0.0) != (cross(q.origin, q.apex, w) > 0.0);
 }
 
-// Fits a new proposal to the size at its apex; returns whether that is finite, and nothing blocks the proposal.
+// Moves the apex of a proposal towards places that are a size away from the nodes around it. Only the sum of the
+// misfits counts; it is one of integers, since cells list their nodes in any order.
+INLINE void give_way(Proposal &q, const Nodes &nodes, const Cells &cells) {
+    const float64 reach = NEIGHBOUR * q.side;
+    int64 right = 0, up = 0;
+    int around = 0;
+    cells.for_near(q.apex, reach, q.side, [&](int32 other) {
+        const Point p = nodes.points[other];
+        const float64 squared = squared_length(p, q.apex);
+        if (squared >= reach * reach || squared == 0.0)
+            return true;
+        const float64 distance = square_root(squared), wanted = 0.5 * (q.side + nodes.sizes[other]);
+        const float64 misfit = (wanted - distance) / q.side * 0x1p30;
+        right += int64((q.apex.x - p.x) / distance * misfit);
+        up += int64((q.apex.y - p.y) / distance * misfit);
+        ++around;
+        return true;
+    });
+    if (around <= 2) // the ends of the base
+        return;
+    const float64 x = SHARE * 0x1p-30 * float64(right), y = SHARE * 0x1p-30 * float64(up),
+                  length = square_root(x * x + y * y);
+    const float64 scale = q.side * (length > FARTHEST ? FARTHEST / length : 1.0);
+    q.apex = {q.apex.x + scale * x, q.apex.y + scale * y};
+}
+
+// Fits a new proposal to the size at its apex, and to the nodes there; returns whether that is finite, and nothing
+// blocks the proposal.
 INLINE bool fit(Proposal &q, float64 size, const Nodes &nodes, const Cells &cells) {
     if (!(size < INFINITE))
         return false;
@@ -205,6 +236,7 @@ INLINE bool fit(Proposal &q, float64 size, const Nodes &nodes, const Cells &cell
     const float64 stretch = square_root((wanted - half) / squared_height);
     q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
     q.side = size; // from here on, the size at the apex
+    give_way(q, nodes, cells);
     // Points keep a distance from each other in a bounded region: the front ends, even if it passes the outline where
     // rounding has left a segment whole.
     bool blocked = !nodes.holds(q.apex);
@@ -218,17 +250,26 @@ INLINE bool fit(Proposal &q, float64 size, const Nodes &nodes, const Cells &cell
     return !blocked;
 }
 
-// Whether a proposal keeps its distance from all nodes; counts those that would be its neighbours.
+// Whether a proposal keeps its distance from all nodes. Rates it by the number of those that would be its neighbours,
+// and by the mean of the squares of their misfits.
 INLINE bool keeps_spacing(Proposal &q, const Nodes &nodes, const Cells &cells) {
     const float64 distance = SPACING * q.side, reach = NEIGHBOUR * q.side;
     bool free = true;
-    q.support = 0;
+    int32 neighbours = 0;
+    int64 squares = 0; // the sum is one of integers, since cells list their nodes in any order
     cells.for_near(q.apex, reach, q.side, [&](int32 other) {
         const float64 squared = squared_length(nodes.points[other], q.apex);
         free = squared >= distance * distance;
-        q.support += squared < reach * reach;
+        if (squared < reach * reach) {
+            const float64 misfit = square_root(squared) / (0.5 * (q.side + nodes.sizes[other])) - 1.0;
+            squares += int64(misfit * misfit * float64(WORST));
+            ++neighbours;
+        }
         return free;
     });
+    const int64 mean = neighbours ? squares / neighbours : 0;
+    q.support = (neighbours < MOST_COUNTED ? neighbours : MOST_COUNTED) * WORST + WORST - 1 -
+                int32(mean < WORST ? mean : WORST - 1);
     return free;
 }
 
@@ -246,7 +287,8 @@ KERNEL(resolve_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals prop
     }
 }
 
-// Of two proposals, the one with more neighbours has priority; then the one with the larger hash of its place.
+// Of two proposals, the one with more neighbours has priority, then the one that fits them better, then the one with
+// the larger hash of its place.
 INLINE uint64 priority_of(const Proposal &q, Index i) { return uint64(q.support) << 32 | hash32(uint32(i)); }
 
 // Whether no conflicting proposal has a higher priority.

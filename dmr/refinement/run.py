@@ -175,7 +175,7 @@ def _placed(
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)
     with clock.phase("smooth"):
-        smooth(state, epochs)
+        smooth(state, epochs, even=placement.even)
         interpolate_attributes(state, placement)
     statistics.placed, statistics.on_segments = placement.placed, placement.on_segments
     return placement.mesh, state, notes + repaired

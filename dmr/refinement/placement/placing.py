@@ -50,6 +50,7 @@ class Placement:
         mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
             of segments are named, with the markers of their segments.
         segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
+        even: whether points are placed with one size everywhere.
     """
 
     given_mesh: Mesh
@@ -57,6 +58,7 @@ class Placement:
     segments: Segments
     origin: Int
     division: Division
+    even: bool
 
     @property
     def given(self) -> int:
@@ -187,7 +189,7 @@ def fill(
     made = _mesh(mesh, segments, division, vertices, plane, origin, device)
     if report is not None:
         report(1.0)
-    return Placement(mesh, made, segments, origin, division)
+    return Placement(mesh, made, segments, origin, division, lattice and not divided.nearby)
 
 
 def _front_report(mesh: Mesh, sizes: SizeSource, report: Callable[[float], object]) -> Callable[[int], object]:

@@ -15,18 +15,24 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 from dmr.triangulation.rounds.epochs import Epochs
 
-ROUNDS = 6  # of Laplace's smoothing
+EVEN_ROUNDS, ROUNDS = (6,), (8, 8)  # of Laplace's smoothing, before each time that edges are flipped
 LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted
 LIFTS, SWEEPS = 6, 6  # times that the mesh is made Delaunay again, and moves before each
 
 
-def smooth(state: DeviceMesh, epochs: Epochs) -> None:
-    """Moves the free vertices; the mesh is constrained Delaunay afterwards."""
+def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False) -> None:
+    """Moves the free vertices; the mesh is constrained Delaunay afterwards.
+
+    Args:
+        state: the mesh; epochs: its epochs.
+        even: whether one size is wanted: then most points are those of a lattice, which are where they should be.
+    """
     incident = _incident(state)
-    for _ in range(ROUNDS):  # flips between them hardly change the result
-        _average(state, incident)
-    if make_delaunay(state, epochs):
-        incident = _incident(state)
+    for rounds in EVEN_ROUNDS if even else ROUNDS:
+        for _ in range(rounds):
+            _average(state, incident)
+        if make_delaunay(state, epochs):
+            incident = _incident(state)
     _lift(state, epochs, incident)
 
 
