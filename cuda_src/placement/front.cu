@@ -136,9 +136,9 @@ INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, Prop
     int count = 0;
     for (int k = 0; k < near.count && !crowded; ++k) {
         const int32 other = near.nodes[k];
-        if (other >= node || squared_length(near.points[k], p) > LONGEST * LONGEST * (size * size))
-            continue;
         const float64 wanted = 0.5 * (size + nodes.sizes[other]);
+        if (other >= node || squared_length(near.points[k], p) > LONGEST * LONGEST * (wanted * wanted))
+            continue;
         for (int turn = 0; turn < 2; ++turn) {
             const Point a = turn ? near.points[k] : p, b = turn ? p : near.points[k];
             Proposal here = proposal_on(a, b, wanted);

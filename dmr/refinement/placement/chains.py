@@ -74,18 +74,23 @@ class Division:
         return np.stack([start, end], axis=1), origin
 
 
-def divide(points: Float, segments: Segments, sizes: Callable[[Float], Float], most: int, *, even: bool) -> Division:
+def divide(
+    points: Float, segments: Segments, sizes: Callable[[Float], Float], most: int, *, even: bool, fits: bool = False
+) -> Division:
     """Divides all segments into pieces of about the sizes.
 
     Args:
         points: (n, 2) vertices; sizes: the size at (k, 2) places, inf where pieces may have any length. They are those
             with which points are placed; a segment as long as the wanted size stays whole.
         most: the most new vertices; the last segments stay whole if there are more.
-        even: whether one size is wanted everywhere.
+        even: whether one size is wanted everywhere; fits: whether segments are whole numbers of sizes long.
     """
     least = RESOLUTION * float(np.abs(points).max())
     metric = Metric(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes, least)
-    counts = _counts(points, segments, np.minimum(SPACED * metric.total, most + 1), even=even)
+    if fits:
+        counts = np.rint(np.clip(metric.total, 1, most + 1)).astype(np.int64)
+    else:
+        counts = _counts(points, segments, np.minimum(SPACED * metric.total, most + 1), even=even)
     new = np.diff(np.minimum(np.cumsum(counts - 1), most), prepend=0)
     owner = np.repeat(np.arange(len(counts)), new)
     number = np.arange(len(owner)) - np.repeat(np.cumsum(new) - new, new) + 1

@@ -22,6 +22,9 @@ CLEARANCE = (
 FREE_VERTEX_CLEARANCE = 0.65  # the same for vertices without segments, from which no front advances
 MOST_ROWS = 2**24
 EVEN = 0.02  # largest relative difference of a size from that of the lattice
+FIT = 1e-3  # largest sine by which a segment is off the direction of a row,
+FIT_OF_LENGTH = 0.02  # and sizes by which its length is off a whole number of them
+FINER, COARSER = 0.997, 1.0257  # sizes of lattices that fit, in units of the one for placing, 0.975 of the one wanted
 ROOT_OF_THREE = 1.7320508075688772
 
 
@@ -80,6 +83,31 @@ def lattice_points(
     if kept:
         device.launch("take_places", kept, listed, places, taken)
     return taken, kept
+
+
+def fitting_size(points: Float, ends: Int, size: float) -> float | None:
+    """Returns the size next to `size` with which the segments of an outline are rows of one lattice.
+
+    Their directions then differ by multiples of 60 degrees, and they are whole numbers of sizes long.
+
+    Args:
+        points: (n, 2); ends: (s, 2) the vertices that each segment joins; size: with which points are placed.
+
+    Returns:
+        The size, or None if none between 0.997 and 1.0257 of `size` fits.
+    """
+    ways = points[ends[:, 1]] - points[ends[:, 0]]
+    length = lengths(ways)
+    longest = int(length.argmax())
+    unit = ways / length[:, None]
+    sine = unit[longest, 0] * unit[:, 1] - unit[longest, 1] * unit[:, 0]
+    if (np.abs(sine * (3.0 - 4.0 * sine * sine)) > FIT).any():  # the sine of three times the angle
+        return None
+    ratio = float(length[longest]) / size
+    found = [float(length[longest]) / pieces for pieces in (np.floor(ratio), np.ceil(ratio)) if pieces > 0]
+    found = [near for near in found if FINER * size <= near <= COARSER * size]
+    found = [near for near in found if (np.abs(length / near - np.rint(length / near)) <= FIT_OF_LENGTH).all()]
+    return min(found, key=lambda near: abs(near - size), default=None)
 
 
 def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:

@@ -24,11 +24,13 @@ from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import Division, divide, lengths
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
+from dmr.refinement.placement.lattice import fitting_size
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.setup.demand import is_even, target_triangles
 from dmr.refinement.state.records import POINT
+from dmr.sizing.functions import EqualSizes
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import fastest_plane
@@ -101,7 +103,9 @@ def place(
         limit: the limit on seconds, which ends the front.
         report: called several times with the part of the work of this function that is done, up to 1.
     """
-    divided = divide_outline(mesh, acute, sizes, device, keep_segments=keep_segments, growth=growth, most=most)
+    divided = divide_outline(
+        mesh, acute, sizes, device, keep_segments=keep_segments, growth=growth, most=most, fitted=True
+    )
     return fill(mesh, divided, divided.sizes, device, lattice=divided.even, most=most, limit=limit, report=report)
 
 
@@ -131,10 +135,21 @@ def divide_outline(
     keep_segments: str,
     growth: float | None,
     most: int,
+    fitted: bool = False,
 ) -> DividedOutline:
-    """Divides the segments of a mesh by size; the arguments are those of `place`."""
+    """Divides the segments of a mesh by size; the arguments are those of `place`.
+
+    Args:
+        fitted: whether the size is changed a little where segments then are rows of one lattice.
+        The other arguments are those of `place`.
+    """
     segments, even = Segments.of(mesh, acute, keep_segments), is_even(mesh, sizes)
-    everywhere = divide(mesh.vertices, segments, sizes, most, even=even)
+    fitting = None
+    if fitted and sizes.number is not None and not (segments.kept.any() or acute.any()):
+        fitting = fitting_size(mesh.vertices, segments.ends, sizes.number)
+    if fitting is not None:
+        sizes = EqualSizes(fitting)
+    everywhere = divide(mesh.vertices, segments, sizes, most, even=even, fits=fitting is not None)
     nearby = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
     if nearby:  # long segments near fine ones need more pieces: the front does not cross short ones
         lowered = smallest(sizes, *nearby)

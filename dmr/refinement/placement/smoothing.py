@@ -17,7 +17,7 @@ from dmr.triangulation.rounds.epochs import Epochs
 
 EVEN_ROUNDS, ROUNDS = (6,), (8, 8)  # of Laplace's smoothing, before each time that edges are flipped
 LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted
-LIFTS, SWEEPS = 6, 6  # times that the mesh is made Delaunay again, and moves before each
+LIFTS, SWEEPS = 12, 6  # times that the mesh is made Delaunay again, and moves before each
 
 
 def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False) -> None:
