@@ -37,7 +37,8 @@ from dmr.triangulation.meshing import fastest_plane
 from dmr.triangulation.plane import Plane
 
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
-GROWTH = 0.2  # they grow by this much per unit of distance from it, unless the user says otherwise
+GROWTH, GROWTH_OF_FIELDS = 0.2, 0.3  # they grow by this much per unit of distance from it, unless the user says
+# otherwise: with one size for all places, and with sizes that vary, which the mesh should follow soon
 SHORT = 3.0  # sizes: any shorter piece of a segment of this length makes one size for all places smaller around it
 POINTS_PER_SECOND = 1e6  # with a limit on seconds, a lattice has no more points: the steps after it are not cut short
 FRONT_SHARE, PLANE_SHARE = 0.4, 0.9  # of a placement, done after the front and the triangulation (one CPU thread)
@@ -256,8 +257,9 @@ def _beside_fine_pieces(
     fine = np.isfinite(there) & (length < FINE * there)
     beside = across = None
     if fine.any():
+        usual = GROWTH_OF_FIELDS if sizes.number is None else GROWTH
         start, end = (points[pieces[fine, k]] for k in range(2))
-        beside = SegmentSizes(start, end, length[fine], GROWTH if growth is None else growth)
+        beside = SegmentSizes(start, end, length[fine], usual if growth is None else growth)
     if sizes.number is not None and growth is None:
         whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
         shorter = np.isfinite(there) & (length < np.where(whole < SHORT * there, there, FINE * there))
