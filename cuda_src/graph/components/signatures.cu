@@ -14,10 +14,11 @@
 // rounds is logarithmic (Blelloch, Gu, Shun and Sun 2016) for every numbering of the nodes. A rank also identifies its
 // node, whose signature then shortens the way (pointer jumping): what reaches the pivot reaches the node, too. On a
 // long path that does not suffice, because a least rank still walks to the pivot of the next stretch, and stretches
-// grow. So after DEEP passes a node whose two ranks are equal keeps that pivot, which is in its component, and shares
-// its ranks with it in both directions (hooking): the number of passes is then logarithmic on a path. All rounds are
-// one launch, with a barrier of all teams between two passes. The last team to arrive decides the next pass, and does
-// the passes alone while few edges remain.
+// grow. So on a CPU, after DEEP passes, a node whose two ranks are equal keeps that pivot, which is in its component,
+// and shares its ranks with it in both directions (hooking): a renumbered path of 100,000 nodes takes 41 passes instead
+// of 2,715. (On a GPU it still takes 1,030, and web-Stanford takes longer than without.) All rounds are one launch,
+// with a barrier of all teams between two passes. The last team to arrive decides the next pass, and does the passes
+// alone while few edges remain.
 #include "graph/edge_blocks.cuh"
 #include "portable/grid.cuh"
 #include "primitives/hash.cuh"
@@ -104,7 +105,7 @@ KERNEL_STRUCT(Signatures) {
     template <class Share> METHOD void spread(Share edges) const {
         const int32 *sources = this->sources(progress[EDGE_LIST]), *targets = this->targets(progress[EDGE_LIST]);
         const uint32 salt = this->salt();
-        const bool deep = progress[SPREADS] >= DEEP;
+        const bool deep = ONE_MEMBER && progress[SPREADS] >= DEEP;
         bool changed = true;
         for (int sweep = 0; sweep < SWEEPS && changed; ++sweep) {
             changed = false;
