@@ -329,6 +329,7 @@ def triangulations(device: Device) -> Iterator[Case]:
         "a grid with duplicates": random.integers(0, 9, (250, 2)).astype(float),
         "a cluster": np.concatenate([random.random((40, 2)), 0.5 + 1e-12 * random.random((200, 2))]),
         "a wheel": np.concatenate([[[0.0, 0.0]], circle]),
+        "a line and one off it": np.array([*((float(x), 0.0) for x in range(60)), (7.5, 3.0)]),
     }
 
     def by_rounds(graph: dmr.Pslg) -> str:
