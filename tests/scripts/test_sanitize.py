@@ -159,7 +159,7 @@ def test_gpu_arrays_are_allocated_separately_and_exactly(monkeypatch):
     monkeypatch.setattr(pool, "_allocate", lambda nbytes: taken.append(nbytes) or len(taken))
     monkeypatch.setattr(pool, "call", lambda name, pointer: freed.append((name, pointer.value)))
     sanitizer_families.allocate_exactly()
-    memory = pool.MemoryPool()
+    memory = pool.MemoryPool(lambda: None)
     for nbytes in (1, 417, 70_001, 417):
         memory.allocate(nbytes, MemoryError)  # dropped at once
     assert taken == [1, 417, 70_001, 417] and freed == [("cuMemFree_v2", number) for number in (1, 2, 3)]
