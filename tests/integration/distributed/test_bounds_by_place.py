@@ -86,6 +86,7 @@ def test_refused(options, message, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_sizes_on_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     dmr.write("plate.poly", plate_outline())

@@ -85,6 +85,7 @@ def comb(teeth, thickness):
     return [*corners, (teeth, 1.0), (teeth, bottom), (1e-7, bottom - 1e-9), (1e-7, -1.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ring",
     [

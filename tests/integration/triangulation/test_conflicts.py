@@ -315,6 +315,7 @@ def crossing_by_integers(ends):
     return {(i, j) for i, j in np.argwhere(parted & parted.T).tolist() if i < j}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", crossing_sets())
 def test_all_pairs_that_cross_are_found(name):
     ends = crossing_sets()[name]
@@ -388,6 +389,7 @@ def test_bundles_that_could_not_be_rounded(seed):
     resolved(bundle(30, seed))
 
 
+@pytest.mark.slow
 def test_a_thousand_spokes_across_the_centre():
     k = np.arange(1000)
     way = np.stack([np.cos(np.pi * k / 1000), np.sin(np.pi * k / 1000)], axis=1)

@@ -166,6 +166,7 @@ def turned(t):
     return t if area(*(SPOTS[i] for i in t)) > 0 else t[::-1]
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.lists(corner_lists.map(turned), min_size=1, max_size=4))
 def test_few_arbitrary_triangles_agree_with_brute_force(triangles):

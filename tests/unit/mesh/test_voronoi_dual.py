@@ -136,6 +136,7 @@ COORDINATES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(st.tuples(COORDINATES, COORDINATES), min_size=3, max_size=3))
 def test_dual_vertices_are_equidistant_from_the_corners(corners: list[tuple[float, float]]) -> None:
