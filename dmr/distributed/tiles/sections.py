@@ -20,7 +20,7 @@ LOOSE = "loose"  # the place of the piece of the source's vertices that no trian
 
 
 class PieceSource(NamedTuple):
-    """Where a piece of the result is.
+    """The outputs of tasks that a piece of the result is made from.
 
     Attributes:
         border: the output that holds the `BORDER` of the piece and, if `folders` is empty, the piece.

@@ -138,7 +138,7 @@ def divide_outline(
     most: int,
     fitted: bool = False,
 ) -> DividedOutline:
-    """Divides the segments of a mesh by size; the arguments are those of `place`.
+    """Divides the segments of a mesh by size.
 
     Args:
         fitted: whether the size is changed a little where segments then are rows of one lattice.

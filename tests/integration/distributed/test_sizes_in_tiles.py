@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dmr
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.placement.circles import Circles
-from dmr.distributed.tiles.placement.lattices import Lattice, on_rim
+from dmr.distributed.tiles.placement.lattices import Lattice, lacks_neighbours
 from tests.support.digests import mesh_digest
 from tests.support.distributed.tiled import tiled
 
@@ -111,7 +111,7 @@ def test_lattice_points_in_triangles_and_on_their_rim():
     apart = np.hypot(*(found[:, None] - found[None]).transpose(2, 0, 1))
     neighbours = (np.abs(apart - 0.07) < 1e-9).sum(axis=1)
     assert apart[apart > 1e-9].min() > 0.07 - 1e-9
-    np.testing.assert_array_equal(on_rim(row, column), neighbours < 6)
+    np.testing.assert_array_equal(lacks_neighbours(row, column), neighbours < 6)
 
 
 def incircle(triangle: np.ndarray, point: np.ndarray) -> Fraction:

@@ -68,7 +68,7 @@ class Lattice:
         return found
 
 
-def on_rim(row: Int64, column: Int64) -> Mask:
+def lacks_neighbours(row: Int64, column: Int64) -> Mask:
     """Returns which points of a lattice lack one of their six neighbours among the points."""
     if not len(row):
         return np.zeros(0, np.bool_)

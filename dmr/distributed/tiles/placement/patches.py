@@ -28,7 +28,7 @@ from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.placement.circles import Circles
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted
-from dmr.distributed.tiles.placement.lattices import Lattice, on_rim
+from dmr.distributed.tiles.placement.lattices import Lattice, lacks_neighbours
 from dmr.distributed.tiles.refining import prepare
 from dmr.distributed.tiles.whole import Whole
 from dmr.errors import InternalError
@@ -248,8 +248,10 @@ class _Placing:
         if not good.any():
             return none
         points, of = points[good], of[good]
-        rim = np.flatnonzero(on_rim(row[good], column[good]))
-        pairs = rim[cKDTree(points[rim]).query_pairs(1.01 * lattice.spacing, output_type="ndarray")].astype(np.int32)
+        outer = np.flatnonzero(lacks_neighbours(row[good], column[good]))
+        pairs = outer[cKDTree(points[outer]).query_pairs(1.01 * lattice.spacing, output_type="ndarray")].astype(
+            np.int32
+        )
         pairs = pairs[np.lexsort(pairs.T[::-1])]
         return _Begun(points, np.concatenate([pairs, pairs[:, ::-1]]), of)
 
