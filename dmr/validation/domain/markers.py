@@ -8,7 +8,8 @@ requirements are derived from the graph and these paths.
 * "vertex markers": a vertex of the graph keeps its marker. (If coincident vertices are given and the marker of the one
   that the mesh uses is 0, it has the first of their markers that is not 0.) Any other vertex, and one whose marker is
   0, has the marker of the lowest-numbered segment through it that has one. If there is no such segment, the marker is 1
-  on the boundary and 0 elsewhere.
+  on the boundary and 0 elsewhere. Where rounding has merged segments, the path of one of them is not the only possible
+  one: there, any segment whose tolerance band holds the vertex may pass through it.
 """
 
 from __future__ import annotations
@@ -138,13 +139,10 @@ def check_vertex_markers(
     implied = _markers_of(outline, first)
     expected = np.where(given != 0, given, np.where(implied != 0, implied, on_boundary))
     wrong = np.flatnonzero(topology.used & (actual != expected))
-    # Where rounding has merged segments, their paths may have been interchanged: any segment there is accepted.
-    unsure = np.isin(wrong, paths.mixed) & (given[wrong] == 0)
-    if unsure.any():
-        bands = ToleranceBands(mesh, points, outline)
-        near = [set(outline.markers[bands.around(wrong[i : i + 1])].tolist()) - {0} for i in np.flatnonzero(unsure)]
-        unsure[unsure] = [int(actual[v]) in markers for v, markers in zip(wrong[unsure], near, strict=True)]
-        wrong = wrong[~unsure]
+    if len(paths.searched) and len(wrong):
+        fits = _FitsThere(mesh, points, outline, paths)
+        kept = [given[v] != 0 or not fits(v, int(actual[v]), int(on_boundary[v])) for v in wrong.tolist()]
+        wrong = wrong[kept]
 
     def message(i: int) -> str:
         v = int(wrong[i])
@@ -157,6 +155,29 @@ def check_vertex_markers(
         return f"{place(mesh.vertices, v)} has the marker {actual[v]}, and must have {expected[v]}, {reason}"
 
     findings.add("vertex markers", "vertex", wrong, message)
+
+
+class _FitsThere:
+    """Tests vertex markers where rounding has merged segments, so that their paths may have been interchanged.
+
+    Any segment that may pass through the vertex is accepted. The default is accepted only if all segments of the mesh
+    at the vertex have it: then none of them has a marker to give.
+    """
+
+    def __init__(self, mesh: Mesh, points: Points, outline: Outline, paths: Paths) -> None:
+        self._mesh, self._outline, self._searched = mesh, outline, paths.searched
+        self._bands = ToleranceBands(mesh, points, outline)
+
+    def __call__(self, vertex: int, marker: int, default: int) -> bool:
+        near = self._bands.around(np.array([vertex]))
+        if not np.isin(near, self._searched).any():
+            return False
+        markers = set(self._outline.markers[near].tolist())
+        if marker != 0 and marker in markers:
+            return True
+        assert self._mesh.segment_markers is not None
+        there = self._mesh.segment_markers[(self._mesh.segments == vertex).any(axis=1)]
+        return marker == default and 0 in markers and set(there.tolist()) <= {0, default}
 
 
 def _first_through(outline: Outline, paths: Paths, count: int) -> Int64:

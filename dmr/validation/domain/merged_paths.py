@@ -82,10 +82,10 @@ class MergedPaths:
         rest = ~np.isin(self._outline.run[self._edge], list(self._paths))
         return _joined(self._way[rest], self._edge[rest], self._parts)
 
-    def vertices(self) -> Int64:
-        """Return the vertices on the paths that were searched for."""
-        arcs = np.array([arc for path in self._paths.values() for arc in path], np.int64)
-        return np.unique(np.concatenate([self._arcs.tails[arcs], self._arcs.heads[arcs]]))
+    def segments(self) -> Int64:
+        """Return the segments whose paths were searched for."""
+        lines: Int64 = np.unique(self._outline.line[self._first[list(self._paths)]])
+        return lines
 
     def _search_run(self, search: _Search, run: int, fixed: set[int]) -> list[int] | None:
         path: list[int] = []

@@ -42,8 +42,8 @@ class Paths:
         arcs, edge: the same per wanted edge: the subpath from the vertex of its left node to that of its right node,
             along the path of its run; and the edge (0 to w - 1) of each arc. Where rounding has changed the order of
             crossings, the subpath may run backward.
-        mixed: vertices on paths that had to be searched for, because rounding has merged their segments: another
-            segment's path may be the true one there.
+        searched: segments whose paths had to be searched for, because rounding has merged them with others: where
+            several paths are possible, the true one may be another.
     """
 
     vertex_of_node: Int64
@@ -53,7 +53,7 @@ class Paths:
     run: Int64
     arcs: Int64
     edge: Int64
-    mixed: Int64
+    searched: Int64
 
     @classmethod
     def of(cls, mesh: Mesh, points: Points, outline: Outline, topology: Topology) -> Paths:
@@ -82,7 +82,7 @@ class Paths:
         merged_paths = MergedPaths(mesh, outline, arcs, vertex_of_node, (way, edge))
         merged_paths.untie(found, fits)
         return cls(
-            vertex_of_node, chains, found, *merged_paths.by_run(), *merged_paths.by_edge(), merged_paths.vertices()
+            vertex_of_node, chains, found, *merged_paths.by_run(), *merged_paths.by_edge(), merged_paths.segments()
         )
 
 

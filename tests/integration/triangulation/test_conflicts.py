@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -420,7 +421,8 @@ def parallels(seed):
     along[random.random(2 * count) < 0.4] = random.random()
     vertices = along[:, None] * [0.75, 0.3] + random.integers(-2, 3, (2 * count, 2)) * 2.0**-53
     k = np.arange(count)
-    return Pslg([*vertices, [0, 1], [1, -1]], np.stack([k, k + count], axis=1))
+    segments, markers = np.stack([k, k + count], axis=1), random.integers(0, 4, count)
+    return Pslg([*vertices, [0, 1], [1, -1]], segments, segment_markers=markers)
 
 
 @pytest.mark.parametrize("seed", [*range(20), 45, 1140])
@@ -430,6 +432,20 @@ def test_nearly_equal_segments_can_be_rounded(seed):
     mesh = dmr.triangulate(domain, convex_hull=True)
     assert dmr.validate(mesh).ok
     assert_near(mesh, domain)
+
+
+@pytest.mark.parametrize("seed", [159, 714, 1026])
+def test_vertex_markers_fit_one_of_the_segments_that_rounding_has_merged(seed):
+    """Former bug of the checker: it knew one path of each segment, and refused markers that fit another one."""
+    domain = parallels(seed)
+    mesh = dmr.triangulate(domain, convex_hull=True)
+    assert dmr.validate(mesh, input=domain, convex_hull=True).ok
+    changed = np.flatnonzero(mesh.vertex_markers)
+    for vertex in changed[np.isin(changed, mesh.segments)]:
+        wrong = mesh.vertex_markers.copy()
+        wrong[vertex] = 9
+        report = dmr.validate(replace(mesh, vertex_markers=wrong), input=domain, convex_hull=True)
+        assert report.counts == {"vertex markers": 1}
 
 
 def assert_near(mesh, domain):
