@@ -1,16 +1,24 @@
 // Exact orient2d and incircle: a float64 filter first, exact arithmetic if the filter is inconclusive.
 //
 // The filter and its error bounds are those of Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
-// Geometric Predicates" (1997), sections 4.1 and 4.3, stage A. If it fails, this code departs from the paper: instead
-// of three more stages on expansions, the determinant is multiplied out into products of two or four doubles, each
-// product is made exact as an expansion of two or eight doubles, and all of these are added into a fixed-point number
-// wide enough for every coordinate that dmr admits (Kulisch's long accumulator). It takes 440 bytes, has no
-// data-dependent branches, and is exact by construction. Only near-degenerate triples and quadruples pay for it.
+// Geometric Predicates" (1997), sections 4.1 and 4.3, stage A. If it fails, this code departs from the paper, whose
+// further stages work on expansions. Two stages decide nearly all of the rest:
+//
+// * Ties: rectangles parallel to the axes are recognised. In integer grids, and among other coordinates of few bits,
+//   differences are multiples of one power of two: where they have at most 30 bits, the in-circle determinant is
+//   evaluated in integers of 128 bits.
+// * Near ties: double-double arithmetic, with an error bound.
+//
+// In the last stage, the determinant is multiplied out into products of two or four doubles, each product is made exact
+// as an expansion of two or eight doubles, and all of these are added into a fixed-point number wide enough for every
+// coordinate that dmr admits (Kulisch's long accumulator). It takes 440 bytes, has no data-dependent branches, and is
+// exact by construction.
 //
 // Admitted coordinates are 0 or 2^-142 <= |x| < 2^202 (dmr/refinement/setup/admission.py checks them). Every bit of a
 // product of four then lies between 2^-776 and 2^812, and no partial product underflows or overflows.
 #pragma once
 
+#include "geometry/pairs.cuh"
 #include "geometry/points.cuh"
 
 constexpr float64 SMALLEST_COORDINATE = 0x1p-142; // Steiner coordinates below it are set to zero
@@ -61,30 +69,6 @@ struct ExactSum {
     }
 };
 
-// An unevaluated exact sum of two doubles.
-struct Pair {
-    float64 high, low;
-};
-
-INLINE Pair exact_difference(float64 a, float64 b) { // Knuth
-    const float64 x = a - b;
-    const float64 b_virtual = a - x, a_virtual = x + b_virtual;
-    return {x, (a - a_virtual) + (b_virtual - b)};
-}
-
-INLINE Pair split(float64 a) {         // Veltkamp
-    const float64 c = 134217729.0 * a; // 2^27 + 1
-    const float64 high = c - (c - a);
-    return {high, a - high};
-}
-
-INLINE Pair exact_product(float64 a, float64 b) { // Dekker
-    const float64 x = a * b;
-    const Pair p = split(a), q = split(b);
-    const float64 error = ((x - p.high * q.high) - p.low * q.high) - p.high * q.low;
-    return {x, p.low * q.low - error};
-}
-
 INLINE void add_product(ExactSum &sum, float64 a, float64 b, int sign) {
     if (a == 0.0 || b == 0.0)
         return;
@@ -105,7 +89,7 @@ INLINE void add_product_of_pairs(ExactSum &sum, Pair p, Pair q, int sign) {
 INLINE int parts_of(Pair p) { return p.low == 0.0 ? 1 : 2; }
 INLINE float64 part(Pair p, int which) { return which == 0 ? p.high : p.low; }
 
-OUTLINE int orient2d_exact(Point a, Point b, Point c) {
+OUTLINE int orient2d_accumulated(Point a, Point b, Point c) {
     const Pair acx = exact_difference(a.x, c.x), acy = exact_difference(a.y, c.y);
     const Pair bcx = exact_difference(b.x, c.x), bcy = exact_difference(b.y, c.y);
     ExactSum sum;
@@ -115,6 +99,24 @@ OUTLINE int orient2d_exact(Point a, Point b, Point c) {
             add_product(sum, part(acy, i), part(bcx, j), -1);
         }
     return sum.sign();
+}
+
+constexpr float64 PAIR_BOUND = 0x1p-94; // of the relative error of some ten operations on pairs
+
+// The sign of `orient2d`, without the filter. Where the differences of the coordinates are doubles, two products are
+// compared; else pairs decide near ties.
+OUTLINE int orient2d_exact(Point a, Point b, Point c) {
+    const Pair acx = exact_difference(a.x, c.x), acy = exact_difference(a.y, c.y);
+    const Pair bcx = exact_difference(b.x, c.x), bcy = exact_difference(b.y, c.y);
+    if (acx.low == 0.0 && acy.low == 0.0 && bcx.low == 0.0 && bcy.low == 0.0) {
+        const Pair left = exact_product(acx.high, bcy.high), right = exact_product(acy.high, bcx.high);
+        const float64 difference = left.high != right.high ? left.high - right.high : left.low - right.low;
+        return difference > 0.0 ? 1 : (difference < 0.0 ? -1 : 0); // rounding is monotonic
+    }
+    const Pair left = times(acx, bcy), right = times(acy, bcx);
+    const float64 determinant = minus(left, right).high;
+    const float64 bound = PAIR_BOUND * (magnitude(left.high) + magnitude(right.high));
+    return determinant > bound ? 1 : (-determinant > bound ? -1 : orient2d_accumulated(a, b, c));
 }
 
 // The answer of a filter that is inconclusive.
@@ -155,7 +157,7 @@ INLINE void add_lifted_minor(ExactSum &sum, Pair p, Pair q, Pair r, Pair s, Pair
     }
 }
 
-OUTLINE int incircle_exact(Point a, Point b, Point c, Point d) {
+OUTLINE int incircle_accumulated(Point a, Point b, Point c, Point d) {
     const Pair ax = exact_difference(a.x, d.x), ay = exact_difference(a.y, d.y);
     const Pair bx = exact_difference(b.x, d.x), by = exact_difference(b.y, d.y);
     const Pair cx = exact_difference(c.x, d.x), cy = exact_difference(c.y, d.y);
@@ -169,6 +171,84 @@ OUTLINE int incircle_exact(Point a, Point b, Point c, Point d) {
             add_lifted_minor(sum, n == 0 ? x[i] : y[i], x[j], y[k], y[j], x[k]);
     }
     return sum.sign();
+}
+
+// The number of the units 2^(top - 1023 - 29) in x, if that is whole; top is at least the exponent in the bits of x.
+INLINE bool in_units(float64 x, int top, int64 *units) {
+    constexpr int BITS = 30; // units have at most so many
+    const uint64 bits = bits_of(x);
+    const int exponent = int(bits >> 52 & 0x7ff), shift = 53 - BITS + top - exponent;
+    const uint64 mantissa = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
+    if (exponent == 0) {
+        *units = 0; // as x is no denormal number
+        return true;
+    }
+    if (shift >= 53 || (mantissa & ((1ull << shift) - 1)) != 0)
+        return false;
+    *units = bits >> 63 ? -int64(mantissa >> shift) : int64(mantissa >> shift);
+    return true;
+}
+
+INLINE int exponent_bits(float64 x) { return int(bits_of(x) >> 52 & 0x7ff); }
+INLINE int larger_of(int i, int j) { return i > j ? i : j; }
+
+// The in-circle determinant of differences that are multiples of one unit, with at most 30 bits. Returns false if they
+// are not.
+INLINE bool incircle_by_units(const float64 (&x)[3], const float64 (&y)[3], int *sign) {
+    int top = 0;
+    for (int i = 0; i < 3; ++i)
+        top = larger_of(top, larger_of(exponent_bits(x[i]), exponent_bits(y[i])));
+    int64 u[3], v[3];
+    for (int i = 0; i < 3; ++i)
+        if (!in_units(x[i], top, &u[i]) || !in_units(y[i], top, &v[i]))
+            return false;
+    using int128 = __int128;
+    int128 determinant = 0;
+    for (int i = 0; i < 3; ++i) {
+        const int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
+        determinant += int128(u[i] * u[i] + v[i] * v[i]) * (u[j] * v[k] - v[j] * u[k]); // 61 bits each
+    }
+    *sign = determinant > 0 ? 1 : (determinant < 0 ? -1 : 0);
+    return true;
+}
+
+// The sign of the in-circle determinant of exact differences, if it is beyond an error bound; UNSURE otherwise.
+INLINE int incircle_by_pairs(const Pair (&x)[3], const Pair (&y)[3]) {
+    Pair determinant = {0.0, 0.0};
+    float64 permanent = 0.0;
+    ROLLED
+    for (int i = 0; i < 3; ++i) {
+        const int j = i == 2 ? 0 : i + 1, k = i == 0 ? 2 : i - 1;
+        const Pair lift = plus(times(x[i], x[i]), times(y[i], y[i]));
+        const Pair left = times(x[j], y[k]), right = times(y[j], x[k]);
+        determinant = plus(determinant, times(lift, minus(left, right)));
+        permanent += lift.high * (magnitude(left.high) + magnitude(right.high));
+    }
+    const float64 bound = PAIR_BOUND * permanent;
+    return determinant.high > bound ? 1 : (-determinant.high > bound ? -1 : UNSURE);
+}
+
+// Whether d completes a rectangle whose sides are parallel to the axes, with the right angle at q: these are the ties
+// of grids whatever their coordinates.
+INLINE bool completes_rectangle(Point p, Point q, Point r, Point d) {
+    return (p.x == q.x && p.y == d.y && r.x == d.x && r.y == q.y) ||
+           (p.y == q.y && p.x == d.x && r.y == d.y && r.x == q.x);
+}
+
+OUTLINE int incircle_exact(Point a, Point b, Point c, Point d) {
+    if (completes_rectangle(a, b, c, d) || completes_rectangle(b, c, a, d) || completes_rectangle(c, a, b, d))
+        return 0;
+    const Pair x[3] = {exact_difference(a.x, d.x), exact_difference(b.x, d.x), exact_difference(c.x, d.x)};
+    const Pair y[3] = {exact_difference(a.y, d.y), exact_difference(b.y, d.y), exact_difference(c.y, d.y)};
+    bool all = true;
+    for (int i = 0; i < 3; ++i)
+        all = all && x[i].low == 0.0 && y[i].low == 0.0;
+    int sign = UNSURE;
+    const float64 highs[2][3] = {{x[0].high, x[1].high, x[2].high}, {y[0].high, y[1].high, y[2].high}};
+    if (all && incircle_by_units(highs[0], highs[1], &sign))
+        return sign;
+    sign = incircle_by_pairs(x, y);
+    return sign == UNSURE ? incircle_accumulated(a, b, c, d) : sign;
 }
 
 // The sign of the in-circle determinant of a counter-clockwise triangle abc: 1 if d lies strictly inside its

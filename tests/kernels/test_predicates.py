@@ -152,9 +152,32 @@ def far_smaller_last_point(random, rows, corners):
     return points
 
 
+def rectangles(random, rows, corners):
+    """Corners of rectangles parallel to the axes, from any of them, or two equal; half moved by up to an ulp."""
+    low, high = random.random((2, rows, 2)) - [[[0.5, 0.5]], [[2.0, 2.0]]]
+    x, y = (np.stack([low[:, k], high[:, k], high[:, k], low[:, k]], axis=1) for k in (0, 1))
+    points = np.stack([x, np.roll(y, 1, axis=1)], axis=-1)[:, :corners]
+    points[::9] = points[::9, random.integers(0, corners, corners)]
+    points[::2] += random.integers(-1, 2, points[::2].shape) * np.spacing(points[::2])
+    return points[:, random.permutation(corners)]
+
+
+def about_thirty_bits(random, rows, corners):
+    """Differences of 28 to 32 bits: points of a circle or a line through the last one, or a unit off it."""
+    p, q = random.integers(1, 2**13, (2, rows, corners))
+    unit = 2 ** random.integers(0, 5, (rows, 1))
+    turn = np.stack([p * p - q * q, 2 * p * q], axis=-1) * unit[..., None]  # at p^2 + q^2 from the origin
+    if corners == 3:
+        turn = turn[:, :1] * np.array([1, -1, 3])[:, None]
+    else:
+        turn[:, 1:] = np.stack([turn[:, 0] * [1, -1], turn[:, 0] * -1, turn[:, 0, ::-1]], axis=1)
+    turn[::2, random.integers(corners), random.integers(2)] += random.choice([-1, 1])
+    return turn * np.ldexp(1.0, random.integers(-60, 60, (rows, 1, 1)))
+
+
 FAMILIES = (
     random_points, on_a_line_or_circle, small_integers, pythagorean, mixed_exponents, offset, at_the_limits,
-    far_smaller_last_point,
+    far_smaller_last_point, rectangles, about_thirty_bits,
 )  # fmt: skip
 
 

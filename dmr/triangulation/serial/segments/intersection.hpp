@@ -7,29 +7,6 @@
 
 namespace triangulation {
 
-// Double-double arithmetic: a Pair represents high + low, with a relative error of about 2^-100 per operation (Dekker
-// 1971).
-INLINE Pair normal(float64 a, float64 b) { // |a| >= |b|, or a = 0
-    const float64 sum = a + b;
-    return {sum, b - (sum - a)};
-}
-INLINE Pair plus(Pair a, Pair b) {
-    const float64 sum = a.high + b.high, b_virtual = sum - a.high, a_virtual = sum - b_virtual;
-    const float64 error = (a.high - a_virtual) + (b.high - b_virtual);
-    return normal(sum, error + (a.low + b.low));
-}
-INLINE Pair times(Pair a, Pair b) {
-    const Pair product = exact_product(a.high, b.high);
-    return normal(product.high, product.low + (a.high * b.low + a.low * b.high));
-}
-INLINE Pair over(Pair a, Pair b) {
-    const float64 first = a.high / b.high;
-    const Pair rest = plus(a, times({-first, 0.0}, b));
-    const float64 second = rest.high / b.high;
-    const Pair rest2 = plus(rest, times({-second, 0.0}, b));
-    return plus(normal(first, second), {rest2.high / b.high, 0.0});
-}
-
 // Evaluates an exact sum to the same precision, from its leading limbs.
 INLINE Pair value_of(ExactSum &sum) {
     const int sign = sum.sign();
