@@ -124,8 +124,12 @@ def main() -> None:
             NativeLibrary("dmr.io._triangle_text", sources("dmr/io/*.cpp")),
             NativeLibrary("dmr.triangulation._triangulation", sources("dmr/triangulation/**/*.cpp")),
             NativeLibrary(
-                "dmr.distributed.archives._archives",
-                sources("dmr/distributed/archives/*.cpp", "dmr/triangulation/serial/threads.cpp"),
+                "dmr.io.archives._archives",
+                sources("dmr/io/archives/*.cpp", "dmr/triangulation/serial/threads.cpp"),
+            ),
+            NativeLibrary(
+                "dmr.distributed.unions._unions",
+                sources("dmr/distributed/unions/*.cpp", "dmr/triangulation/serial/threads.cpp"),
             ),
             NativeLibrary("static_graph.io._edge_text", sources("static_graph/io/*.cpp")),
         ],

@@ -159,7 +159,7 @@ def write(
         voronoi: whether to write the dual, to a `.v.node` and a `.v.edge` file.
         markers: False omits the markers from Triangle's files.
         leave_out: suffixes among `.node .ele .poly .area`: these files are not written, and existing ones are kept.
-        threads: for formatting text, 1 to 1,024; None uses all cores. The bytes do not depend on it.
+        threads: for formatting text and for `.npz`, 1 to 1,024; None uses all cores. The bytes do not depend on it.
 
     Returns:
         The paths of the files written.
@@ -202,7 +202,7 @@ def _write(
         raise FileError(unknown_suffix(path, *OURS), path)
     extras.check(path)
     if suffix == ".npz":
-        return write_npz(path, item, overwrite=overwrite)
+        return write_npz(path, item, overwrite=overwrite, threads=threads)
     if is_coastal(path) and isinstance(item, Mesh):
         return (write_sms if suffix == ".2dm" else write_adcirc)(path, item, overwrite=overwrite)
     if form is None and any(item.names.values()):

@@ -5,20 +5,27 @@ from __future__ import annotations
 import contextlib
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.common.available import require_memory
-from dmr.common.files.replacing import replace_files, through_file
+from dmr.common.files.replacing import replace_files
+from dmr.common.threads import thread_count
 from dmr.errors import FileContentError, OutOfMemoryError, file_error, mesh_from_file
+from dmr.io.archives import npz as archives
 from dmr.mesh.names import MARKERS, REGIONS
 from dmr.mesh.types import Mesh, Pslg
 
 VERSION = 1
 VERSION_KEY = "dmr_format"
+
+_PIECE_BYTES = 1 << 26  # of an array that is written at once
 
 # The names of regions and markers, as arrays of numbers and of texts.
 _NAME_KEYS = [f"{kind[:-1]}_{what}" for kind in (REGIONS, MARKERS) for what in ("numbers", "names")]
@@ -86,10 +93,36 @@ def _names(stored: dict[str, Any]) -> dict[str, dict[int, str]]:
     return names
 
 
-def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool) -> list[Path]:
-    """Writes every field that is not None; the bytes depend on nothing else. Raises FileError if writing fails."""
-    arrays = mesh_arrays(item)
-    return replace_files([(path, through_file(lambda file: np.savez(file, **arrays)))], overwrite=overwrite)
+def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool, threads: int | None = None) -> list[Path]:
+    """Writes every field that is not None, by several threads; the bytes depend on nothing else.
+
+    Args:
+        path: the file; item: its content; overwrite: whether it may exist.
+        threads: None for all cores.
+
+    Raises:
+        FileError: writing failed.
+    """
+    columns = {name: _column(array) for name, array in mesh_arrays(item).items()}
+
+    def fill(descriptor: int) -> None:
+        archives.write_npz(descriptor, columns, thread_count(threads))
+
+    return replace_files([(path, fill)], overwrite=overwrite)
+
+
+def _column(array: NDArray[Any]) -> archives.Column | archives.Arriving:
+    """Returns an array for the archive: a large one in pieces, between which signals are handled."""
+    if array.nbytes <= _PIECE_BYTES:
+        return archives.copied(array)
+    rows = max(1, _PIECE_BYTES * len(array) // array.nbytes)
+    pieces = partial(_pieces, np.ascontiguousarray(array), rows)
+    return archives.Arriving(array.dtype, array.shape, pieces)
+
+
+def _pieces(array: NDArray[Any], rows: int) -> Iterator[NDArray[Any]]:
+    for first in range(0, len(array), rows):
+        yield array[first : first + rows]
 
 
 def mesh_arrays(item: Mesh | Pslg) -> dict[str, Any]:

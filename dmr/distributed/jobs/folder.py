@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
 from dmr.common.threads import available_threads
-from dmr.distributed.archives.native import write_bytes
 from dmr.errors import FileContentError, MissingFileError, file_error
+from dmr.io.archives.native import write_bytes
 
 ARRAYS = "arrays.bin"
 ALIGNMENT = 64  # of each array in the file, in bytes: a cache line

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.archives.npz import Column, Indexed, copied, gathered, translated
-from dmr.distributed.archives.union import United
 from dmr.distributed.tiles.piece import PER_TRIANGLE
 from dmr.distributed.tiles.pieces import PER_VERTEX, edge_keys, joined_rows, tables_of_vertices
 from dmr.distributed.tiles.sections import Section
+from dmr.distributed.unions.union import United
+from dmr.io.archives.npz import Column, Indexed, copied, gathered, translated
 from dmr.io.npz import VERSION_KEY, mesh_arrays
 from dmr.mesh.types import Mesh
 

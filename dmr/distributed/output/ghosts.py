@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
-from dmr.distributed.archives.npz import copied, write_npz
-from dmr.distributed.archives.union import Numbers, unite
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.columns import mesh_columns
@@ -24,6 +22,8 @@ from dmr.distributed.output.part import file_name
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted, touching, united
 from dmr.distributed.tiles.sections import Section, sections
+from dmr.distributed.unions.union import Numbers, unite
+from dmr.io.archives.npz import copied, write_npz
 from dmr.mesh.types import Int
 
 Int64 = NDArray[np.int64]

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.archives.native import components
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.patch import Mask, Patch
+from dmr.distributed.unions.native import components
 from dmr.mesh.types import Float, Int
 
 BINS = 2**12

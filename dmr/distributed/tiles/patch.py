@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.archives.numbering import Union
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
+from dmr.distributed.unions.numbering import Union
 from dmr.mesh.types import Float, Int, Mesh
 
 Mask = NDArray[np.bool_]

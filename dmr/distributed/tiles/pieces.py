@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.archives.numbering import Union
 from dmr.distributed.tiles.piece import PER_TRIANGLE, Piece
+from dmr.distributed.unions.numbering import Union
 from dmr.mesh.types import Mesh
 
 Index = NDArray[Any]

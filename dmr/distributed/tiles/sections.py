@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dmr.distributed.archives.union import Numbers
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.tiles.patch import published_arrays, with_numbers
@@ -14,6 +13,7 @@ from dmr.distributed.tiles.piece import Labels, Piece, labelled
 from dmr.distributed.tiles.pieces import united
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.union import Numbers
 from dmr.mesh.types import Mesh
 
 LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses

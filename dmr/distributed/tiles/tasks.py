@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.archives.union import Numbers
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
@@ -36,6 +35,7 @@ from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.union import Numbers
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.pipeline import refine as refine_whole

@@ -11,8 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dmr
-from dmr.distributed.archives.native import components
-from dmr.distributed.archives.numbering import Union
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes, tasks
 from dmr.distributed.tiles.bands import divided, reach
@@ -21,6 +19,8 @@ from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import block_of_each
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, with_numbers
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.unions.native import components
+from dmr.distributed.unions.numbering import Union
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.memory import open_device
 from dmr.refinement import run

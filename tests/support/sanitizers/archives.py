@@ -1,4 +1,4 @@
-"""Unites lists of numbers and writes archives, and prints a digest of each result, or its error, as a line of JSON.
+"""Writes archives, and prints a digest of each result, or its error, as a line of JSON.
 
     python archives.py [LIBRARY]
 
@@ -15,21 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
-from dmr.distributed.archives import native
-from dmr.distributed.archives.npz import copied, gathered, translated, write_npz
-from dmr.distributed.archives.union import Numbers, unite
+from dmr.io.archives import native
+from dmr.io.archives.npz import Arriving, copied, gathered, translated, write_npz
 from tests.support.digests import digest
 
 SIZES = ((0,), (1, 0), (5, 3, 4), (1000, 0, 300), (200_000, 30_000, 5, 60_000))
 THREADS = (1, 3)
 
 
-def lists(sizes, random):
-    """Ascending lists, of which the first has numbers that are not assigned yet."""
-    found = [np.sort(random.choice(3 * max(sizes) + 1, size, replace=False)).astype(np.int64) for size in sizes]
-    first = 2 * max(sizes)
-    own = np.where(found[0] < first, found[0], first - 1 - found[0])
-    return [Numbers(own, first), *map(Numbers, found[1:])]
+def arriving(table):
+    """The rows of a table in pieces of 7,777."""
+    pieces = [table[first : first + 7777] for first in range(0, len(table), 7777)]
+    return Arriving(table.dtype, table.shape, lambda: pieces)
 
 
 def main(library=None):
@@ -38,23 +35,22 @@ def main(library=None):
         native.LIBRARY = Path(library)
     random = np.random.default_rng(7)
     for sizes in SIZES:
-        given = lists(sizes, random)
         tables = [random.random((size, 2)) for size in sizes]
         corners = [
             random.integers(0, size, (size, 3), np.int32) if size else np.empty((0, 3), np.int32) for size in sizes
         ]
+        places = [random.permutation(max(size, 1)).astype(np.int32) for size in sizes]
+        rows = random.integers(0, sum(sizes), 2 * sum(sizes)).astype(np.int32) if sum(sizes) else np.empty(0, np.int32)
         for threads in THREADS:
-            union = unite(given, threads)
             columns = {
-                "numbers": copied(union.numbers), "triangles": translated(corners, union.places),
-                "vertices": gathered(tables, union.origins), "one": copied(np.array(3)), "odd": copied(*corners),
+                "triangles": translated(corners, places), "vertices": gathered(tables, rows),
+                "one": copied(np.array(3)), "odd": copied(*corners), "late": arriving(tables[0]),
             }  # fmt: skip
             with tempfile.TemporaryFile() as file:
                 write_npz(file.fileno(), columns, threads)
                 file.seek(0)
                 content = np.frombuffer(file.read(), np.uint8)
-            places = [each.find(union.numbers) for each in given]
-            print(json.dumps([sizes, threads, digest(content, *places, *union.places)]), flush=True)
+            print(json.dumps([sizes, threads, digest(content)]), flush=True)
     descriptor = os.open(os.devnull, os.O_RDONLY)
     try:
         write_npz(descriptor, {"one": copied(np.zeros(3))}, 2)

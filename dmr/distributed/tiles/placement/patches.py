@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from dmr.distributed.archives.native import components
 from dmr.distributed.tiles.admission import admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import Edges, border_vertices, cut_edges, edges_of
@@ -31,6 +30,7 @@ from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, W
 from dmr.distributed.tiles.placement.lattices import Lattice, lacks_neighbours
 from dmr.distributed.tiles.refining import prepare
 from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.native import components
 from dmr.errors import InternalError
 from dmr.memory import Device, constant
 from dmr.memory.declarations import declarations

@@ -1,15 +1,22 @@
-// The C interface of unions, components, and arrays in archives (dmr/distributed/archives/native.py).
+// The C interface of arrays in archives (dmr/io/archives/native.py).
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "crc.hpp"
-#include "portable/system.hpp"
+#include "dmr/triangulation/serial/threads.hpp"
 #include "portable/interrupts.hpp"
-#include "union.hpp"
+#include "portable/system.hpp"
 
 using namespace archives;
+using std::int32_t;
+using std::int64_t;
+using std::uint32_t;
 
 namespace {
 
@@ -143,60 +150,7 @@ int write(int fd, Column *columns, int32_t count, int threads) {
 
 } // namespace
 
-extern "C" int32_t dmr_archives_interface() { return 3; }
-
-// Unites lists. Returns the length of the union, or -1 if there is too little memory.
-extern "C" int64_t dmr_unite(const List *lists, int32_t count, int32_t threads, int64_t *numbers, int32_t *from) {
-    int64_t length = 0;
-    host::interruptible([&](host::Call &) {
-        try {
-            length = Union(lists, count, threads).write(numbers, from);
-        } catch (const host::Interrupted &) {
-        } catch (const std::bad_alloc &) {
-            length = -1;
-        }
-    });
-    return length;
-}
-
-// Finds numbers in a list: their places, or -1.
-extern "C" void dmr_find_numbers(const List *list, const int64_t *wanted, int64_t count, int32_t *found) {
-    host::interruptible([&](host::Call &) {
-        for (int64_t k = 0; k < count; ++k) {
-            const int64_t at = list->lower_bound(wanted[k]);
-            found[k] = at < list->count && list->number(at) == wanted[k] ? int32_t(at) : -1;
-        }
-    });
-}
-
-// Finds the connected components of triangles: labels[t] becomes the smallest number of a triangle in that of t. Of
-// each triangle, `neighbours` has three, -1 where there is none.
-extern "C" void dmr_components(const int32_t *neighbours, int64_t count, int32_t *labels) {
-    host::interruptible([&](host::Call &) {
-        const auto root = [&](int32_t t) {
-            while (labels[t] != t)
-                t = labels[t] = labels[labels[t]];
-            return t;
-        };
-        try {
-            for (int64_t t = 0; t < count; ++t) {
-                if (t % CHUNK == 0)
-                    host::stop_point();
-                labels[t] = int32_t(t);
-                for (int k = 0; k < 3; ++k) {
-                    const int32_t across = neighbours[3 * t + k];
-                    if (across < 0 || across >= t) // the pair comes later
-                        continue;
-                    const int32_t a = root(int32_t(t)), b = root(across);
-                    labels[std::max(a, b)] = std::min(a, b);
-                }
-            }
-            for (int64_t t = 0; t < count; ++t)
-                labels[t] = labels[labels[t]]; // that of a smaller triangle is final
-        } catch (const host::Interrupted &) {
-        }
-    });
-}
+extern "C" int32_t dmr_archives_interface() { return 4; }
 
 // Writes columns to an open file. Returns 0, or an errno.
 extern "C" int32_t dmr_write_columns(int32_t fd, Column *columns, int32_t count, int32_t threads) {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.errors import OptionError
-from dmr.distributed.archives.native import NumberedList, library
+from dmr.distributed.unions.native import NumberedList, library
 
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]

@@ -1,4 +1,4 @@
-"""ctypes bindings of the native library of unions and archives (`library.cpp`).
+"""ctypes bindings of the native library of archives (`library.cpp`).
 
 The structs here mirror those in the C++ files; increment `INTERFACE` in both places when they change.
 """
@@ -16,19 +16,13 @@ from numpy.typing import NDArray
 
 from dmr.common.native import interruptible, load_library, members
 
-INTERFACE = 3
+INTERFACE = 4
 
 LIBRARY = Path(__file__).with_name("_archives.so")
 
 MOST_WRITERS = 4  # threads: the system lets one at a time write to a file, so that more only wait
 
 COPIED, TRANSLATED, GATHERED = range(3)  # enum Kind of library.cpp
-
-
-class NumberedList(Structure):
-    """An ascending list of numbers, and the places of its entries in a union (`List`)."""
-
-    _fields_ = members("address entries", "int64 count first", "address places")
 
 
 class Source(Structure):
@@ -50,10 +44,7 @@ class NativeColumn(Structure):
 def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY, ("dmr_archives_interface", INTERFACE))
-    interruptible(loaded, "dmr_unite", c_int64, POINTER(NumberedList), c_int32, c_int32, c_void_p, c_void_p)
-    interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_void_p)
     interruptible(loaded, "dmr_write_columns", c_int32, c_int32, POINTER(NativeColumn), c_int32, c_int32)
-    interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_void_p)
     interruptible(loaded, "dmr_write_bytes", c_int32, c_int32, c_void_p, c_int64, c_int64, c_int32)
     return loaded
 
@@ -64,14 +55,3 @@ def write_bytes(descriptor: int, content: NDArray[np.uint8], offset: int, thread
     error = library().dmr_write_bytes(descriptor, content.ctypes.data, content.nbytes, offset, most)
     if error:
         raise OSError(error, os.strerror(error))
-
-
-def components(neighbours: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Returns (m,) the connected component of each triangle: the smallest number of its triangles.
-
-    Args:
-        neighbours: (m, 3), -1 where there is none; links go both ways.
-    """
-    links, labels = np.ascontiguousarray(neighbours, np.int32), np.empty(len(neighbours), np.int32)
-    library().dmr_components(links.ctypes.data, len(links), labels.ctypes.data)
-    return labels

@@ -8,7 +8,7 @@
 
 #include "dmr/triangulation/serial/threads.hpp"
 
-namespace archives {
+namespace unions {
 
 using std::int32_t;
 using std::int64_t;
@@ -116,4 +116,4 @@ class Union {
     std::vector<std::vector<int64_t>> starts_; // by piece and list: the first entry
 };
 
-} // namespace archives
+} // namespace unions

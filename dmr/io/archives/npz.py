@@ -1,6 +1,7 @@
-"""Writes an uncompressed .npz whose arrays are made while they are written, by several threads.
+"""Writes an uncompressed .npz whose arrays are made, or arrive in pieces, while they are written by several threads.
 
-The bytes are those of `numpy.savez`: a zip archive (APPNOTE.TXT, version 6.3) of .npy files.
+The bytes are those of `numpy.savez`: a zip archive (APPNOTE.TXT, version 6.3) of .npy files. Arrays are written one
+after the other; the headers and the directory, which contain the check sums, follow at the end.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import math
 import os
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.archives.native import COPIED, GATHERED, MOST_WRITERS, TRANSLATED, NativeColumn, Source, library
+from dmr.io.archives.native import COPIED, GATHERED, MOST_WRITERS, TRANSLATED, NativeColumn, Source, library
 
 Array = NDArray[Any]
 Int32 = NDArray[np.int32]
@@ -50,6 +51,21 @@ class Column:
     counts: Sequence[int]
     tables: Sequence[Int32 | None]
     origins: Int32 | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Arriving:
+    """An array that arrives in pieces.
+
+    Attributes:
+        dtype, shape: of the array.
+        pieces: yields its rows in order, in contiguous arrays of at least one row, which are not used any more when the
+            next one is requested.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    pieces: Callable[[], Iterable[Array]]
 
 
 class Indexed(NamedTuple):
@@ -122,7 +138,72 @@ class _Member:
         )  # fmt: skip
 
 
-def write_npz(descriptor: int, columns: Mapping[str, Column], threads: int) -> None:
+class ArchiveWriter:
+    """Writes arrays to an archive one after the other."""
+
+    DRAINED_BYTES = 1 << 26  # after which the file is flushed to disk: a process that Ctrl-C ends waits for no more
+
+    def __init__(self, descriptor: int, threads: int) -> None:
+        """Takes an open, empty file, and the number of threads that make and write its content."""
+        self._descriptor, self._threads = descriptor, min(threads, MOST_WRITERS)
+        self._members: list[_Member] = []
+        self._waiting = 0  # bytes written since the last flush
+
+    def add(self, columns: Mapping[str, Column | Arriving]) -> None:
+        """Writes arrays, by name; those of one call that are no `Arriving` are written together.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        made: list[_Member] = []
+        for name, column in columns.items():
+            offset = self._members[-1].end if self._members else 0
+            member = _member(f"{name}.npy".encode("ascii"), offset, column)
+            self._members.append(member)
+            if isinstance(column, Column):
+                made.append(member)
+                continue
+            self._write(made)
+            made = []
+            rows, left = member.native.offset, member.native.rows
+            for piece in column.pieces():
+                member.native.offset, member.native.rows = rows, len(piece)
+                sources = (Source * 1)(Source(piece.ctypes.data, len(piece), None))
+                member.native.sources = ctypes.addressof(sources)
+                self._write([member])
+                rows, left = rows + piece.nbytes, left - len(piece)
+            assert left == 0, f"{left} rows of {name} have not arrived"
+        self._write(made)
+
+    def finish(self) -> None:
+        """Writes the headers and the directory.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        end = self._members[-1].end if self._members else 0
+        directory = b"".join(member.central() for member in self._members)
+        with open(self._descriptor, "wb", closefd=False) as file:
+            for member in self._members:
+                file.seek(member.offset)
+                file.write(member.local())
+            file.seek(end)
+            file.write(directory + _end(len(self._members), len(directory), end))
+
+    def _write(self, members: Sequence[_Member]) -> None:
+        native = (NativeColumn * len(members))(*(each.native for each in members))
+        error = library().dmr_write_columns(self._descriptor, native, len(members), self._threads)
+        if error:
+            raise OSError(error, os.strerror(error))
+        for member, written in zip(members, native, strict=True):
+            member.native.crc = written.crc
+            self._waiting += written.rows * written.row_bytes
+        if self._waiting >= self.DRAINED_BYTES:
+            self._waiting = 0
+            os.fdatasync(self._descriptor)
+
+
+def write_npz(descriptor: int, columns: Mapping[str, Column | Arriving], threads: int) -> None:
     """Writes an archive to an open, empty file.
 
     Args:
@@ -131,51 +212,32 @@ def write_npz(descriptor: int, columns: Mapping[str, Column], threads: int) -> N
     Raises:
         OSError: it cannot be written.
     """
-    members = []
-    offset = 0
-    for name, column in columns.items():
-        members.append(_member(f"{name}.npy".encode("ascii"), offset, column))
-        offset = members[-1].end
-    native = (NativeColumn * len(members))(*(each.native for each in members))
-    error = library().dmr_write_columns(descriptor, native, len(members), min(threads, MOST_WRITERS))
-    if error:
-        raise OSError(error, os.strerror(error))
-    with open(descriptor, "wb", closefd=False) as file:
-        for member, written in zip(members, native, strict=True):
-            member.native = written
-            file.seek(member.offset)
-            file.write(member.local())
-        file.seek(offset)
-        directory = b"".join(member.central() for member in members)
-        file.write(directory + _end(len(members), len(directory), offset))
+    writer = ArchiveWriter(descriptor, threads)
+    writer.add(columns)
+    writer.finish()
 
 
-def _member(name: bytes, offset: int, column: Column) -> _Member:
+def _member(name: bytes, offset: int, column: Column | Arriving) -> _Member:
     head = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         head, {"shape": column.shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(column.dtype)}
     )
     rows = column.shape[0] if column.shape else 1
     row_bytes = column.dtype.itemsize * math.prod(column.shape[1:])
-    sources = (Source * len(column.sources))(
-        *(
-            Source(array.ctypes.data, count, None if table is None else table.ctypes.data)
-            for array, count, table in zip(column.sources, column.counts, column.tables, strict=True)
-        )
-    )
     start = offset + LOCAL.size + len(name) + EXTRA.size + head.tell()
-    origins = None if column.origins is None else column.origins.ctypes.data
-    native = NativeColumn(
-        start,
-        rows,
-        ctypes.addressof(sources),
-        origins,
-        column.kind,
-        row_bytes,
-        len(sources),
-        zlib.crc32(head.getvalue()),
-    )
-    return _Member(name, offset, head.getvalue(), head.tell() + rows * row_bytes, native, (sources, column))
+    native = NativeColumn(start, rows, None, None, COPIED, row_bytes, 1, zlib.crc32(head.getvalue()))
+    kept: tuple[Any, ...] = ()
+    if isinstance(column, Column):
+        sources = (Source * len(column.sources))(
+            *(
+                Source(array.ctypes.data, count, None if table is None else table.ctypes.data)
+                for array, count, table in zip(column.sources, column.counts, column.tables, strict=True)
+            )
+        )
+        native.sources, native.source_count, native.kind = ctypes.addressof(sources), len(sources), column.kind
+        native.taken_from = None if column.origins is None else column.origins.ctypes.data
+        kept = sources, column
+    return _Member(name, offset, head.getvalue(), head.tell() + rows * row_bytes, native, kept)
 
 
 def _end(count: int, size: int, offset: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Unions of lists, and archives that are made while they are written: the same as numpy's."""
+"""Archives that are made while they are written: the same bytes as numpy's."""
 
 from __future__ import annotations
 
@@ -7,37 +7,23 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from dmr.distributed.archives import npz
-from dmr.distributed.archives.npz import copied, gathered, translated, write_npz
-from dmr.distributed.archives.union import Numbers, unite
-
-ascending = st.lists(st.integers(0, 40), unique=True, max_size=30).map(sorted)
+from dmr.io.archives import npz
+from dmr.io.archives.npz import Arriving, copied, gathered, translated, write_npz
 
 
-@settings(max_examples=40)
-@given(st.lists(ascending, min_size=1, max_size=6), st.integers(0, 41), st.sampled_from([1, 3]))
-def test_unions(lists, first, threads):
-    """Entries from `first` on have no number yet, and are stored as -1, -2, ..."""
-    arrays = [np.array(each, np.int64) for each in lists]
-    stored = [Numbers(np.where(each < first, each, first - 1 - each), first) for each in arrays]
-    union = unite(stored, threads)
-    together = np.concatenate(arrays)
-    numbers, where = np.unique(together, return_index=True)  # the first occurrence
-    np.testing.assert_array_equal(union.numbers, numbers)
-    np.testing.assert_array_equal(union.origins, where)
-    for own, given_numbers, places in zip(stored, arrays, union.places, strict=True):
-        np.testing.assert_array_equal(union.numbers[places], given_numbers)
-        expected = [lists_index(given_numbers, number) for number in range(42)]
-        np.testing.assert_array_equal(own.find(np.arange(42)), expected)
-        assert own.highest == max(given_numbers.tolist(), default=-1)
+def arriving(table, rows):
+    """A table that arrives in pieces; the arrays of pieces that are done hold something else."""
 
+    def pieces():
+        buffer = np.empty_like(table[:rows])
+        for first in range(0, len(table), rows):
+            piece = buffer[: len(table[first : first + rows])]
+            piece[:] = table[first : first + rows]
+            yield piece
+            buffer.fill(7)
 
-def lists_index(numbers, wanted):
-    found = np.flatnonzero(numbers == wanted)
-    return found[0] if len(found) else -1
+    return Arriving(table.dtype, table.shape, pieces)
 
 
 @pytest.mark.parametrize("most", [npz.MOST, 100])
@@ -57,11 +43,13 @@ def test_archives_have_the_bytes_of_numpy(threads, most, tmp_path, monkeypatch):
         "format": copied(np.array(1)), "vertices": gathered(tables, rows), "odd": gathered(odd, rows),
         "triangles": translated(corners, places), "all": copied(*tables), "none": copied(np.empty((5, 0))),
         "names": copied(np.array(["steel", "air"])),
+        "late": arriving(tables[0], 7777), "late3": arriving(tables[3], 30_000),
     }  # fmt: skip
     arrays = {
         "format": np.array(1), "vertices": np.concatenate(tables)[rows], "odd": np.concatenate(odd)[rows],
         "triangles": np.concatenate([place[each] for place, each in zip(places, corners, strict=True)]),
         "all": np.concatenate(tables), "none": np.empty((5, 0)), "names": np.array(["steel", "air"]),
+        "late": tables[0], "late3": tables[3],
     }  # fmt: skip
     path = tmp_path / "archive.npz"
     with path.open("wb") as file:

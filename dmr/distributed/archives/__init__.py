@@ -1,1 +1,0 @@
-"""Native code of tiles: unions of numbered lists, components, and archives of arrays, on several threads."""

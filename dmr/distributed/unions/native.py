@@ -1,0 +1,47 @@
+"""ctypes bindings of the native library of unions (`library.cpp`).
+
+The structs here mirror those in the C++ files; increment `INTERFACE` in both places when they change.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.common.native import interruptible, load_library, members
+
+INTERFACE = 1
+
+LIBRARY = Path(__file__).with_name("_unions.so")
+
+
+class NumberedList(Structure):
+    """An ascending list of numbers, and the places of its entries in a union (`List`)."""
+
+    _fields_ = members("address entries", "int64 count first", "address places")
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
+    loaded = load_library(LIBRARY, ("dmr_unions_interface", INTERFACE))
+    interruptible(loaded, "dmr_unite", c_int64, POINTER(NumberedList), c_int32, c_int32, c_void_p, c_void_p)
+    interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_void_p)
+    interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_void_p)
+    return loaded
+
+
+def components(neighbours: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Returns (m,) the connected component of each triangle: the smallest number of its triangles.
+
+    Args:
+        neighbours: (m, 3), -1 where there is none; links go both ways.
+    """
+    links, labels = np.ascontiguousarray(neighbours, np.int32), np.empty(len(neighbours), np.int32)
+    library().dmr_components(links.ctypes.data, len(links), labels.ctypes.data)
+    return labels

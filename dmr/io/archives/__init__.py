@@ -1,0 +1,1 @@
+"""Archives of arrays (.npz), which several threads write piece by piece."""

@@ -1,0 +1,34 @@
+"""Unions of lists: the same as numpy's."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dmr.distributed.unions.union import Numbers, unite
+
+ascending = st.lists(st.integers(0, 40), unique=True, max_size=30).map(sorted)
+
+
+@settings(max_examples=40)
+@given(st.lists(ascending, min_size=1, max_size=6), st.integers(0, 41), st.sampled_from([1, 3]))
+def test_unions(lists, first, threads):
+    """Entries from `first` on have no number yet, and are stored as -1, -2, ..."""
+    arrays = [np.array(each, np.int64) for each in lists]
+    stored = [Numbers(np.where(each < first, each, first - 1 - each), first) for each in arrays]
+    union = unite(stored, threads)
+    together = np.concatenate(arrays)
+    numbers, where = np.unique(together, return_index=True)  # the first occurrence
+    np.testing.assert_array_equal(union.numbers, numbers)
+    np.testing.assert_array_equal(union.origins, where)
+    for own, given_numbers, places in zip(stored, arrays, union.places, strict=True):
+        np.testing.assert_array_equal(union.numbers[places], given_numbers)
+        expected = [lists_index(given_numbers, number) for number in range(42)]
+        np.testing.assert_array_equal(own.find(np.arange(42)), expected)
+        assert own.highest == max(given_numbers.tolist(), default=-1)
+
+
+def lists_index(numbers, wanted):
+    found = np.flatnonzero(numbers == wanted)
+    return found[0] if len(found) else -1

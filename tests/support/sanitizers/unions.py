@@ -1,0 +1,50 @@
+"""Unites lists of numbers, and prints a digest of each result as a line of JSON.
+
+    python unions.py [LIBRARY]
+
+LIBRARY is a build of the library to use instead of the installed one, under a sanitizer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from dmr.distributed.unions import native
+from dmr.distributed.unions.union import Numbers, unite
+from tests.support.digests import digest
+
+SIZES = ((0,), (1, 0), (5, 3, 4), (1000, 0, 300), (200_000, 30_000, 5, 60_000))
+THREADS = (1, 3)
+
+
+def lists(sizes, random):
+    """Ascending lists, of which the first has numbers that are not assigned yet."""
+    found = [np.sort(random.choice(3 * max(sizes) + 1, size, replace=False)).astype(np.int64) for size in sizes]
+    first = 2 * max(sizes)
+    own = np.where(found[0] < first, found[0], first - 1 - found[0])
+    return [Numbers(own, first), *map(Numbers, found[1:])]
+
+
+def main(library=None):
+    """Prints the outcomes."""
+    if library is not None:
+        native.LIBRARY = Path(library)
+    random = np.random.default_rng(7)
+    for sizes in SIZES:
+        given = lists(sizes, random)
+        for threads in THREADS:
+            union = unite(given, threads)
+            places = [each.find(union.numbers) for each in given]
+            print(
+                json.dumps([sizes, threads, digest(union.numbers, union.origins, *places, *union.places)]), flush=True
+            )
+    neighbours = random.integers(-1, 1000, (1000, 3), np.int32)
+    print(json.dumps(["components", 1, digest(native.components(np.maximum(neighbours, -1)))]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
