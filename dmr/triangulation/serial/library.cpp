@@ -326,13 +326,20 @@ bool insert_arrangement(Result &result, const Point *points) {
             return false;
     if (is_crowded(result.delaunay, result.given, result.threads))
         return false;
+    // Along the curve, so that the faces around their ends are in the caches.
+    Table<Place> places(graph.parts.size());
+    for (size_t i = 0; i < places.size(); ++i)
+        places[i] = {uint32(result.delaunay.rank[vertex_of[graph.parts[i].from]]), int32(i)};
+    sort_places(places, result.threads);
     std::vector<Segment> parts(graph.parts.size());
     std::vector<int32> segment_of(graph.parts.size());
-    for (size_t i = 0; i < parts.size(); ++i) {
-        const Part &part = graph.parts[i];
-        parts[i] = {vertex_of[part.from], vertex_of[part.to], 0};
-        segment_of[i] = part.segment;
-    }
+    share_indices(result.threads, parts.size(), [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
+            const Part &part = graph.parts[places[i].point];
+            parts[i] = {vertex_of[part.from], vertex_of[part.to], 0};
+            segment_of[i] = part.segment;
+        }
+    });
     try {
         result.insert(std::move(parts), OnMeeting::REPORT);
     } catch (const Meeting &) {

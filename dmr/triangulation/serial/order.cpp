@@ -49,42 +49,6 @@ class CurveTable {
     std::uint16_t steps_[4][CELLS * CELLS];
 };
 
-// Sorts by key, 11 bits at a time; equal keys stay in order. Each piece of the places is counted and moved by one
-// thread.
-void sort_places(Table<Place> &places, int threads) {
-    constexpr size_t DIGITS = 2048;
-    Table<Place> other(places.size());
-    const int pieces = pieces_for(threads);
-    std::vector<size_t> starts(DIGITS * size_t(pieces)); // by digit, and by piece for each
-    for (int shift : {0, 11, 22}) {
-        share_out(threads, pieces, [&](int k) {
-            const Share share = share_of(places.size(), k, pieces);
-            std::vector<size_t> counts(DIGITS);
-            for (size_t i = share.begin; i < share.end; ++i)
-                ++counts[places[i].key >> shift & (DIGITS - 1)];
-            for (size_t digit = 0; digit < DIGITS; ++digit)
-                starts[digit * size_t(pieces) + size_t(k)] = counts[digit];
-        });
-        size_t before = 0;
-        for (size_t &start : starts) {
-            const size_t count = start;
-            start = before;
-            before += count;
-        }
-        host::stop_point();
-        share_out(threads, pieces, [&](int k) {
-            const Share share = share_of(places.size(), k, pieces);
-            std::vector<size_t> next(DIGITS);
-            for (size_t digit = 0; digit < DIGITS; ++digit)
-                next[digit] = starts[digit * size_t(pieces) + size_t(k)];
-            for (size_t i = share.begin; i < share.end; ++i)
-                other[next[places[i].key >> shift & (DIGITS - 1)]++] = places[i];
-        });
-        places.swap(other);
-        host::stop_point();
-    }
-}
-
 // ---- The order of insertion
 // -------------------------------------------------------------------------------------------
 
@@ -177,6 +141,41 @@ uint64 curve_position(const CurveSquare &square, Point p, int levels) {
     const float64 scale = square.extent > 0 ? float64(1 << levels) / square.extent : 0.0;
     return hilbert_index<uint64>(curve_cell(p.x, square.low.x, scale, levels),
                                  curve_cell(p.y, square.low.y, scale, levels), levels);
+}
+
+// 11 bits at a time. Each piece of the places is counted and moved by one thread.
+void sort_places(Table<Place> &places, int threads) {
+    constexpr size_t DIGITS = 2048;
+    Table<Place> other(places.size());
+    const int pieces = pieces_for(threads);
+    std::vector<size_t> starts(DIGITS * size_t(pieces)); // by digit, and by piece for each
+    for (int shift : {0, 11, 22}) {
+        share_out(threads, pieces, [&](int k) {
+            const Share share = share_of(places.size(), k, pieces);
+            std::vector<size_t> counts(DIGITS);
+            for (size_t i = share.begin; i < share.end; ++i)
+                ++counts[places[i].key >> shift & (DIGITS - 1)];
+            for (size_t digit = 0; digit < DIGITS; ++digit)
+                starts[digit * size_t(pieces) + size_t(k)] = counts[digit];
+        });
+        size_t before = 0;
+        for (size_t &start : starts) {
+            const size_t count = start;
+            start = before;
+            before += count;
+        }
+        host::stop_point();
+        share_out(threads, pieces, [&](int k) {
+            const Share share = share_of(places.size(), k, pieces);
+            std::vector<size_t> next(DIGITS);
+            for (size_t digit = 0; digit < DIGITS; ++digit)
+                next[digit] = starts[digit * size_t(pieces) + size_t(k)];
+            for (size_t i = share.begin; i < share.end; ++i)
+                other[next[places[i].key >> shift & (DIGITS - 1)]++] = places[i];
+        });
+        places.swap(other);
+        host::stop_point();
+    }
 }
 
 Table<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads) {

@@ -22,6 +22,9 @@ struct Place {
     int32 point;
 };
 
+// Sorts by key; equal keys stay in order.
+void sort_places(Table<Place> &places, int threads);
+
 // Points by their position along the curve of the mesh's order (curve_keys in cuda_src/mesh/ordering.cu); ties by
 // number.
 Table<Place> curve_order(const CurveSquare &square, const Point *points, int32 count, int threads);
