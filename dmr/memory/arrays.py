@@ -324,6 +324,10 @@ class Device(ABC):
         """
 
     @abstractmethod
+    def release_memory(self) -> None:
+        """Returns memory that no array uses, and that is kept for later ones, to the system."""
+
+    @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocates an array of undefined content.
 

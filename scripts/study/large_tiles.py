@@ -12,7 +12,7 @@ Columns:
     tiles      tiles of the first pass, and passes
     tiled      seconds of `dmr.distributed.refine`, with the files of the result
     plain      seconds of `dmr.refine` and of writing its mesh as .npz; ratio: tiled over their sum
-    device     MiB of the GPU's memory in use, by both
+    device     MiB of the GPU's memory that were in use at most, by both
     host       MiB of the largest resident set of the process, by both
 """
 
@@ -108,10 +108,11 @@ def measured(how: dict[str, Any]) -> dict[str, Any]:
         found = refine(how, folder / "large")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    device, sets = open_device(how["device"], how["threads"]), resident_sets()
+    device: Any = open_device(how["device"], how["threads"])
+    sets = resident_sets()
     found["host"] = None if sets is None else sets[1] // MEBIBYTE
     if device.threads == 0:
-        found["device"] = _used(device) // MEBIBYTE
+        found["device"] = device.highest_memory() // MEBIBYTE
     return found
 
 
@@ -171,11 +172,6 @@ def show(record: dict[str, Any]) -> None:
         f"{ratio:>7}{memory['device']:>16}{memory['host']:>16}",
         flush=True,
     )
-
-
-def _used(device: Any) -> int:
-    """Bytes of the GPU's memory in use; the pool keeps what a run has allocated."""
-    return int(device.total_memory - device.free_memory())
 
 
 def parser() -> argparse.ArgumentParser:

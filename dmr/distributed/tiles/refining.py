@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.clock import Clock
-from dmr.distributed.tiles.admission import admit_tile, tile_of
+from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.margin import Refined, separated
@@ -65,11 +65,18 @@ def refine_patch(
         return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())
     prepare(device, bounds.options)
     with device.lock, device.current:
-        state = admit_tile(tile, whole, device)
-        settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
-        statistics, ending = _run(tile.mesh, state, settings)
-        left, warnings = unrefined(state, ending), tuple(statistics.warnings)
-        return separated(tile, state, left, depth, warnings, InMemory() if core_arrays is None else core_arrays)
+        refined = _refined(tile, whole, bounds, device, depth, InMemory() if core_arrays is None else core_arrays)
+        device.release_memory()  # the next tile needs blocks of other sizes, beside which these would stay
+    return refined
+
+
+def _refined(tile: Tile, whole: Whole, bounds: Bounds, device: Device, depth: int, core_arrays: InMemory) -> Refined:
+    """Refines a tile; arguments and result are those of `refine_patch`."""
+    state = admit_tile(tile, whole, device)
+    settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
+    statistics, ending = _run(tile.mesh, state, settings)
+    left, warnings = unrefined(state, ending), tuple(statistics.warnings)
+    return separated(tile, state, left, depth, warnings, core_arrays)
 
 
 def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:

@@ -122,6 +122,7 @@ def begin(
     else:
         patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
         told = [*report.warnings]
+    device.release_memory()
     whole.save(out)
     asked.save(out)
     used = np.zeros(len(patch.numbers), np.bool_)
@@ -156,6 +157,7 @@ def place(
     whole, asked = Whole.load(inputs[0]), Bounds.load(bounds, inputs[0])
     device = open_device(resources.device, resources.threads)
     done = place_in_patch(Patch.load(Stored(inputs[1], tile)), whole, asked, Wanted.load(inputs[0]), device)
+    device.release_memory()
     _save(done.patch, reach(done.patch, done.border, layers), out, 0)
     return {
         "inserted": done.inserted, "seeds": int(done.patch.seeds.sum()), "warnings": [],

@@ -267,9 +267,18 @@ class CudaDevice(Device):
             )
 
     @in_context
+    def release_memory(self) -> None:
+        self._pool.free()
+
+    @in_context
     def free_memory(self) -> int:
         """Free bytes of the GPU's memory; blocks that the pool keeps count as used."""
         return int(driver.mem_get_info()[0])
+
+    @in_context
+    def highest_memory(self) -> int:
+        """Highest number of bytes of the GPU's memory in use so far, if what others use has not changed since."""
+        return self.total_memory - self.free_memory() + self._pool.highest - self._pool.reserved
 
     @in_context
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> GraphLoop:

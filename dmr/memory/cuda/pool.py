@@ -51,6 +51,7 @@ class MemoryPool:
         self._release = release
         self._dropped: deque[Dropped] = deque()
         self._kept: defaultdict[int, list[int]] = defaultdict(list)
+        self.reserved = self.highest = 0  # bytes from the driver, in use or kept: now, and at most so far
 
     def allocate(self, nbytes: int, refused: Callable[[], OutOfMemoryError]) -> Block:
         """Allocates a block of at least `nbytes` bytes (more than 0), of undefined content.
@@ -67,17 +68,20 @@ class MemoryPool:
         for flush_if_full in (self._nothing, self.free, gc.collect, self.free, self._release, self.free):
             flush_if_full()
             try:
-                return Block(_allocate(size), size, self._dropped)
+                pointer = _allocate(size)
             except OutOfMemoryError:
                 continue
+            self.reserved += size
+            self.highest = max(self.highest, self.reserved)
+            return Block(pointer, size, self._dropped)
         raise refused()
 
     def free(self) -> None:
         """Returns the kept blocks to the driver."""
         self._collect()
-        for blocks in self._kept.values():
+        for size, blocks in self._kept.items():
             while blocks:
-                call("cuMemFree_v2", ctypes.c_uint64(blocks.pop()))
+                self._return(blocks.pop(), size)
 
     def _nothing(self) -> None:
         pass
@@ -91,9 +95,13 @@ class MemoryPool:
         while self._dropped:
             size, pointer, lent = self._dropped.popleft()
             if lent:
-                call("cuMemFree_v2", ctypes.c_uint64(pointer))
+                self._return(pointer, size)
             else:
                 self._kept[size].append(pointer)
+
+    def _return(self, pointer: int, size: int) -> None:
+        call("cuMemFree_v2", ctypes.c_uint64(pointer))
+        self.reserved -= size
 
 
 def _allocate(nbytes: int) -> int:

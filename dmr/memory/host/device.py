@@ -121,6 +121,9 @@ class HostDevice(Device):
     def require_memory(self, needed: int, what: str) -> None:
         require_memory(needed, what)
 
+    def release_memory(self) -> None:
+        """Does nothing: the system has the memory of each array back when it is dropped."""
+
     def empty(self, size: int, dtype: DTypeLike) -> HostArray:
         return self._allocated(size, np.dtype(dtype), np.empty)
 
