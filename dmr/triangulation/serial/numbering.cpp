@@ -43,6 +43,10 @@ struct Ordered {
     HalfEdge at;  // where it begins
 };
 
+// What the first pass notes about a face that is no ghost: its lowest corner, and how many triangles with the same
+// lowest vertex were counted before.
+constexpr int CORNER_BITS = 2;
+
 // Counts a number up, which other threads may do, too; returns what it was.
 int32 count_up(int32 &number, int threads) {
     return threads > 1 ? __atomic_fetch_add(&number, 1, __ATOMIC_RELAXED) : number++;
@@ -68,9 +72,10 @@ Numbering number_faces(const Delaunay &delaunay, int threads) {
         for (size_t face = begin; face < end; ++face) {
             if (face % FACES_AT_ONCE == 0)
                 host::stop_point();
-            const int corner = of[face] = lowest_corner(plane, faces[face]);
-            if (corner != NOTHING)
-                count_up(counts[ranks[faces[face].vertex[corner]]], threads);
+            const int corner = lowest_corner(plane, faces[face]);
+            of[face] = corner == NOTHING
+                           ? NOTHING
+                           : count_up(counts[ranks[faces[face].vertex[corner]]], threads) << CORNER_BITS | corner;
         }
     });
     add_up(threads, starts);
@@ -79,21 +84,20 @@ Numbering number_faces(const Delaunay &delaunay, int threads) {
     share_indices(threads, plane.faces.size(), [&](size_t begin, size_t end) {
         const Face *const faces = plane.faces.data();
         const int32 *const of = result.of.data();
-        int32 *const next = starts.data();
         for (size_t face = begin; face < end; ++face)
-            if (const int corner = of[face]; corner != NOTHING) {
+            if (of[face] != NOTHING) {
+                const int corner = of[face] & ((1 << CORNER_BITS) - 1);
                 const int32 *const vertex = faces[face].vertex;
-                sorted[count_up(next[ranks[vertex[corner]]], threads)] = {plane.number[vertex[next_corner(corner)]],
-                                                                          half_edge(int32(face), corner)};
+                sorted[starts[ranks[vertex[corner]]] + (of[face] >> CORNER_BITS)] = {
+                    plane.number[vertex[next_corner(corner)]], half_edge(int32(face), corner)};
             }
     });
     const auto earlier = [](const Ordered &one, const Ordered &other) { return one.second < other.second; };
-    // Now starts[rank] is where the triangles of the next rank begin.
     share_indices(threads, starts.size() - 1, [&](size_t first_rank, size_t end_rank) {
-        const size_t last = end_rank ? starts[end_rank - 1] : 0; // the triangles after it are another thread's
+        const size_t last = starts[end_rank]; // the triangles after it are another thread's
         Ordered *const triangles = sorted.data();
-        for (size_t rank = first_rank, begin = rank ? starts[rank - 1] : 0; rank < end_rank; ++rank) {
-            const size_t end = starts[rank];
+        for (size_t rank = first_rank, begin = starts[rank]; rank < end_rank; ++rank) {
+            const size_t end = starts[rank + 1];
             if (end + AHEAD < last)
                 prefetch(&result.of[face_of(triangles[end + AHEAD].at)]);
             if (end == begin + 2 && earlier(triangles[begin + 1], triangles[begin]))
