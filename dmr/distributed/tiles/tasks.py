@@ -130,7 +130,7 @@ def begin(
     loose = np.flatnonzero(~used)
     if len(loose):
         restricted(patch.piece, np.empty(0, np.int64), vertices=loose).save(Stored(out, LOOSE))
-    tiles = cut(patch, edges, asked, tile_triangles, 0)
+    tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads)
     save_tiles(tiles, out)
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
@@ -265,7 +265,7 @@ def join(
 ) -> dict[str, Any]:
     """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts."""
     band = glued([Patch.load(Stored(folder, 1)) for folder in inputs[1:]])
-    tiles = cut(band, edges_of(band), Bounds.load(bounds, inputs[0]), tile_triangles, turn)
+    tiles = cut(band, edges_of(band), Bounds.load(bounds, inputs[0]), tile_triangles, turn, resources.threads)
     save_tiles(tiles, out)
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
