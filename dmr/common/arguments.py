@@ -150,6 +150,8 @@ def switch(name: str, value: Any) -> bool:
     Raises:
         WrongTypeError: `value` is neither true nor false, such as an array; names the option.
     """
+    if value is True or value is False:
+        return value
     try:
         # operator.index refuses numpy's truth values
         plain = value.item() if type(value).__name__ in ("bool", "bool_") and hasattr(value, "item") else value

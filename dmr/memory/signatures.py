@@ -32,7 +32,12 @@ class Signature(Kernel):
     @cached_property
     def slots(self) -> struct.Struct:
         """The layout of the values in eight-byte slots, as `cuda_src/portable/host.hpp` reads them."""
-        return struct.Struct("<" + "".join(map(_slots, self.parameters)))
+        return struct.Struct(self.slots_of(self.parameters))
+
+    @staticmethod
+    def slots_of(parameters: Sequence[Parameter]) -> str:
+        """The struct format of the slots of some parameters."""
+        return "<" + "".join(map(_slots, parameters))
 
     @cached_property
     def letters(self) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.common.arguments import shortened, whole_option
 from dmr.common.frozen import frozen
@@ -32,13 +33,30 @@ class Result:
 
     @classmethod
     def found(cls: type[_Result], **values: Any) -> _Result:
-        """Makes a result of values that are known to be valid; its arrays are frozen, not copied."""
+        """Makes a result of values that are known to be valid; its arrays are frozen, not copied.
+
+        An array is frozen when it is first read, because that takes as long as the search of a small graph.
+        """
         result = cls.__new__(cls)
-        result._set(**values)
+        known = result.__dict__
+        unread = {}
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                unread[name] = value
+            else:
+                known[name] = value
+        for name in [name for name in unread if hasattr(cls, name)]:  # a class's default would hide the array
+            known[name] = frozen(unread.pop(name))
+        known["_unread"] = unread
         return result
 
     def __getattr__(self, name: str) -> Any:
-        # Called for an attribute that is missing: an array that was left on the device. It is downloaded once.
+        # Called for an attribute that is missing: an array that nobody has read, or that was left on the device. It is
+        # frozen or downloaded once.
+        unread: Mapping[str, NDArray[Any]] = self.__dict__.get("_unread", {})
+        if name in unread:
+            self._set(**{name: unread[name]})
+            return self.__dict__[name]
         left: Mapping[str, DeviceArray] = self.__dict__.get("on_device", {})
         if name not in left:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)

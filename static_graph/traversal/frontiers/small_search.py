@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import DeviceArray
+from dmr.memory.host.prepared import PreparedLaunch, address_of
 from static_graph.graph.device_graph import DeviceGraph
 
 # Nodes and edges together up to which one thread searches alone: it then takes less time than the other threads take
@@ -30,26 +30,38 @@ class Found(NamedTuple):
     seconds: float
 
 
+class _Plan:
+    """The launch of searches of one graph, one at a time, with the arrays that they need."""
+
+    def __init__(self, graph: DeviceGraph) -> None:
+        device, nodes = graph.device, graph.nodes
+        queue = device.empty(nodes, np.int32)
+        self.counts = np.zeros(2, np.int64)
+        arguments = (graph.csr, 0, FARTHEST, None, None, queue, device.share(self.counts))
+        self.launch = PreparedLaunch(
+            device, "search_small_graph", arguments, ("source", "limit", "distances", "parents")
+        )
+
+
 def run(graph: DeviceGraph, source: int, *, depth_limit: int | None, parents: bool) -> Found:
     """Finds the nodes in the order of a queue.
 
     Args:
-        graph: a small graph; source: a node.
+        graph: a small graph on a CPU; source: a node.
         depth_limit: nodes more edges away count as unreached.
         parents: whether to find the smallest closer predecessor of each node, too.
     """
-    device, nodes = graph.device, graph.nodes
-    free: list[tuple[DeviceArray, DeviceArray]] = graph.derived("small search", list)
+    free: list[_Plan] = graph.derived("small search", list)
     try:
-        queue, counts = free.pop()  # atomic: other threads borrow, too
+        plan = free.pop()  # atomic: other threads borrow, too
     except IndexError:
-        queue, counts = device.empty(nodes, np.int32), device.empty(2, np.int64)
-    distances = device.empty(nodes, np.int32)
-    tree = device.empty(nodes, np.int32) if parents else None
+        plan = _Plan(graph)
+    distances = np.empty(graph.nodes, np.int32)
+    tree = np.empty(graph.nodes, np.int32) if parents else None
     limit = FARTHEST if depth_limit is None else min(depth_limit, FARTHEST)
     begun = perf_counter()
-    device.launch("search_small_graph", 1, graph.csr, source, limit, distances, tree, queue, counts)
+    plan.launch(source, limit, address_of(distances), 0 if tree is None else address_of(tree))
     seconds = perf_counter() - begun
-    rounds, followed = counts.download().tolist()
-    free.append((queue, counts))
-    return Found(distances.detach(), None if tree is None else tree.detach(), rounds, followed, seconds)
+    rounds, followed = plan.counts.tolist()
+    free.append(plan)
+    return Found(distances, tree, rounds, followed, seconds)

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import static_graph
-from dmr.memory import open_device
-from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, generate_random, sssp
+from dmr.memory import InternalError, open_device
+from dmr.memory.host.prepared import PreparedLaunch, address_of
+from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, generate_random, sssp, upload
 from static_graph.errors import OptionError
 from static_graph.graph.device_graph import MOST_KEPT, kept_upload
 from static_graph.traversal.frontiers import direction_optimising, near_far, small_search
@@ -449,3 +450,26 @@ def test_strings_are_labels_and_integers_are_numbers():
         bfs(CsrGraph.from_edges([0], [1], labels=[7, 8]), "7")
     with pytest.raises(GraphError, match="labels must have shape"):
         static_graph.Traversal([0, -1], None, (0,), "auto", "cpu", 1, 1, 1, 1, {}, {}, None, ["a"])
+
+
+def test_results_of_small_searches_are_frozen_when_they_are_read():
+    graph = CsrGraph.from_edges([0, 1, 1], [1, 2, 3], None, 5)
+    found = bfs(graph, 0, parents=True, device="cpu")
+    assert not {"distances", "parents"} & vars(found).keys()
+    assert found.distances is found.distances and found.distances.tolist() == [0, 1, 2, 2, -1]
+    for array in (found.distances, found.parents, pickle.loads(pickle.dumps(found)).parents):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_prepared_launches_change_consecutive_parameters():
+    device, counts = open_device("cpu"), np.zeros(2, np.int64)
+    graph = upload(CsrGraph.from_edges([0], [1], None, 2), "cpu")
+    arguments = (graph.csr, 0, 9, None, None, device.empty(2, np.int32), device.share(counts))
+    with pytest.raises(InternalError, match="source, distances are no consecutive parameters"):
+        PreparedLaunch(device, "search_small_graph", arguments, ("source", "distances"))
+    launch = PreparedLaunch(device, "search_small_graph", arguments, ("source", "limit", "distances"))
+    array = np.zeros(2, np.int32)
+    for source, expected in ((0, [0, 1]), (1, [-1, 0])):
+        launch(source, 9, address_of(array))
+        assert array.tolist() == expected
