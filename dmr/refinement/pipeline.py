@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import replace
 
@@ -27,6 +28,8 @@ from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import triangle_count
 from dmr.triangulation.meshing import triangulate_for_refinement
+
+log = logging.getLogger("dmr")
 
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
@@ -186,6 +189,8 @@ def refine(
             device=opened,
             stays=not sized and not needs_areas(len(mesh.vertices), options.max_area),
         )
+        for sentence in notes:
+            log.warning(sentence)
         opened = choose_device(mesh, options, device, threads, sized=sized)  # crossings may have added many triangles
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run

@@ -39,6 +39,9 @@ COLOURS = 200
 # A block of code, and the block of text after it, if any.
 _BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<text>.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
+# An image of a page. What the code draws and the page does not show is not kept.
+_IMAGE = re.compile(r"!\[[^\]]+\]\(([^)]+)\)")
+
 
 def blocks(page: str) -> list[re.Match[str]]:
     """Code blocks of a page, with the groups `code` and `text` (None without an output block)."""
@@ -90,7 +93,8 @@ def main() -> int:
             text = with_output(page.read_text(encoding="utf-8"), folder)
             shutil.rmtree(images, ignore_errors=True)
             images.mkdir(parents=True)
-            for drawn in sorted(folder.glob("*.png")):
+            shown = {Path(image).name for image in _IMAGE.findall(text)}
+            for drawn in sorted(path for path in folder.glob("*.png") if path.name in shown):
                 with Image.open(drawn) as picture:
                     picture.quantize(COLOURS, dither=Image.Dither.NONE).save(images / drawn.name, optimize=True)
                 print(f"{(images / drawn.name).relative_to(ROOT)}: {(images / drawn.name).stat().st_size:,} bytes")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import static_graph
 from dmr.memory import Device, pack
 from scripts.sanitize.cases import Case, Family, digest
+from scripts.sanitize.schemes import schemes_with_variants
 from static_graph.components.table import METHODS
 from static_graph.engine.colours import coloured
 from static_graph.engine.loop import STRATEGIES, Expansion, Frontier, how
@@ -31,7 +32,7 @@ from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 from static_graph.lists.ranking import rank_on_device
 from static_graph.traversal.frontiers import direction_optimising, near_far, queue_search, several_sources
 from static_graph.traversal.parents import find_parents
-from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
+from static_graph.traversal.schemes import fixed_point
 from static_graph.traversal.schemes.timeline import Timeline
 from static_graph.trees.kinds import KINDS as TREES
 
@@ -72,29 +73,6 @@ def traversed(run: Callable[..., Any], searched: str, variants: dict[str, dict[s
 
     family.__doc__ = f"{'Breadth-first search' if searched == 'bfs' else 'Shortest paths'} by {run.__module__}."
     return family
-
-
-PLAIN = {"coalesced": False, "shared_queue": False, "team_primitives": False}
-SCHEMES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
-    "none": (fixed_point.run, {"atomic": {}, "racing": {"atomic": False}}),
-    "split": (node_splitting.run, {"mda 5": {"mda": 5}, "racing": {"mda": 2, "atomic": False}}),
-    "child-launch": (
-        child_launches.run,
-        {"atomic": {"threshold": 50}, "few": {"threshold": 5, "most_children": 9, "atomic": False}},
-    ),
-    "warp": (
-        virtual_warps.run,
-        {
-            **{f"width {width}": {"warp_size": width} for width in virtual_warps.WIDTHS},
-            "chunks, outliers": {"warp_size": 32, "chunk": 5, "defer": 20},
-            "narrow chunks": {"warp_size": 8, "chunk": 7},
-        },
-    ),
-    **{
-        strategy: (collapse.run, {"all": {"strategy": strategy}, "plain": {"strategy": strategy} | PLAIN})
-        for strategy in STRATEGIES
-    },
-}
 
 
 def engine(device: Device) -> Iterator[Case]:
@@ -375,7 +353,7 @@ FAMILIES: dict[str, Family] = {
     **{
         f"{searched}-{scheme}": traversed(run, searched, variants)
         for searched in ("bfs", "sssp")
-        for scheme, (run, variants) in SCHEMES.items()
+        for scheme, run, variants in schemes_with_variants()
     },
     "bfs-auto": traversed(
         direction_optimising.run,

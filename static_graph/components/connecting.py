@@ -49,7 +49,8 @@ def connected_components(
             Rajamanickam, Madduri 2014): trimming, the component of a pivot, colours, and a serial search; "fw-bw"
             (Fleischer, Hendrickson, Pinar 2000): a search forward and one backward split the nodes again and again;
             "colouring" (Orzan 2004); or "signatures" (ECL-SCC: Alabandi et al. 2023). "fw-bw" needs a round per level
-            of each search, and "colouring" per step of each colour, but small rounds need no launch each. For both
+            of each search, and "colouring" per step of each colour, but rounds with few nodes need no launch each. For
+            both
             "sequential": one thread of the CPU, a union-find structure, or depth-first search (Tarjan 1972).
         balance: for "multistep", "fw-bw" and "colouring": how edges are distributed over threads, as for `trim`.
         trim: for "multistep" and "fw-bw": whether nodes are trimmed first (the default).

@@ -30,7 +30,7 @@ def propagate_colours(
     """Colours each node with the largest number of a node from which it can be reached, its own included.
 
     The largest colours go first, so that few are sent in vain. The rounds are as many as the longest path of a colour
-    has edges, for each of about log n / 3 phases; small rounds need no launch each.
+    has edges, for each of about log n / 3 phases; rounds with few nodes need no launch each.
 
     All balances, devices and numbers of threads give the same colours. Among the nodes of one colour, those from which
     the colour's node can be reached form its strong component.
@@ -76,7 +76,7 @@ def coloured(
 
     Args:
         graph: the graph; how: the strategy of the loops; atomic: as for `propagate_colours`.
-        alone: whether one team follows small rounds alone.
+        alone: whether one team processes rounds with few nodes alone.
         growth: the largest colour is sent first; each later phase sends this many times as many colours as all phases
             before. None: all nodes send their colours at once.
         mask: (nodes,) uint8: 0 for nodes that count as absent; they keep their numbers.

@@ -142,7 +142,8 @@ class Frontier:
             first: its nodes, (k,) int32 without repetitions; None for all nodes.
             mask: (nodes,) uint8 on the device: 0 for nodes that count as absent, together with their edges.
             whole: every round has all nodes, and pushes none (`first` is None).
-            alone: one team follows small rounds alone (`run_rounds`), after the first one if that has all nodes.
+            alone: one team processes rounds with few nodes alone (`run_rounds`), after the first one if that has all
+                nodes.
         """
         device, nodes = graph.device, graph.nodes
         count = nodes if first is None else first.size
@@ -295,8 +296,8 @@ def run_rounds(
     Args:
         frontier: the first frontier.
         expansions: of a round, over the same frontier.
-        alone: launches, with the given number of teams (0 or 1), a kernel in which one team follows small rounds; for a
-            frontier made with `alone`.
+        alone: launches, with the given number of teams (0 or 1), a kernel in which one team processes rounds with few
+            nodes; for a frontier made with `alone`.
         end: launches what follows the end of a round, and may fill an empty frontier.
     """
     device = frontier.device

@@ -74,7 +74,7 @@ def trimmed_nodes(
     Args:
         graph: the graph; how: the strategy of the loops.
         complete: whether to repeat until no node is left to be trimmed.
-        alone: whether one team follows small rounds alone.
+        alone: whether one team processes rounds with few nodes alone.
         mask: (nodes,) uint8: 0 for nodes that count as absent.
 
     Returns:

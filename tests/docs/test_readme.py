@@ -160,3 +160,13 @@ def test_the_samples_are_refined_as_promised(name: str) -> None:
     assert fine.complete
     assert report.ok, report.failures
     assert set(fine.unrefined) == ({"small_input_angle"} if name == "corner" else set())
+
+
+def test_the_reports_of_refinements_have_the_counts_of_today() -> None:
+    """The seconds differ from run to run; points, rounds, vertices and triangles are the same everywhere."""
+    for name, options in (("bracket.poly", {"max_area": 0.05}), ("sample.ele", {})):
+        fine = dmr.refine(dmr.read(ROOT / "meshes" / name), device="cpu", **options)
+        (block,) = (text for text in blocks("text") if f"$ dmr refine meshes/{name}" in text)
+        assert f"{sum(fine.steiner.values())} points inserted in {fine.rounds} rounds" in block
+        for word, elements in (("vertices", fine.mesh.vertices), ("triangles", fine.mesh.triangles)):
+            assert re.search(rf"^  {word} .* {len(elements):,}$", block, re.MULTILINE), word

@@ -296,15 +296,15 @@ class DoubleDouble:
         return product, al * bl - (((product - ah * bh) - al * bh) - ah * bl)
 
     @classmethod
-    def settled(cls, high, low):
+    def normalised(cls, high, low):
         total = high + low
         return cls(total, low - (total - high))
 
     def __add__(self, other):
         high, error = self.two_sum(self.high, other.high)
         low, rest = self.two_sum(self.low, other.low)
-        first = self.settled(high, error + low)
-        return self.settled(first.high, first.low + rest)
+        first = self.normalised(high, error + low)
+        return self.normalised(first.high, first.low + rest)
 
     def __neg__(self):
         return DoubleDouble(-self.high, -self.low)
@@ -314,7 +314,7 @@ class DoubleDouble:
 
     def __mul__(self, other):
         product, error = self.two_product(self.high, other.high)
-        return self.settled(product, error + (self.high * other.low + self.low * other.high))
+        return self.normalised(product, error + (self.high * other.low + self.low * other.high))
 
     def sign(self):
         return np.where(self.high != 0, np.sign(self.high), np.sign(self.low)).astype(np.int32)

@@ -94,7 +94,7 @@ template <class Owner> class Builder {
     INLINED bool grow(int32 root, Numbered p) {
         members_.clear();
         members_.push(root);
-        rim_.clear();
+        boundary_.clear();
         for (int k = 2; k >= 0; --k)
             pending_.push(half_edge(root, k));
         while (pending_.size() > 0) {
@@ -108,7 +108,7 @@ template <class Owner> class Builder {
                 pending_.push(previous(outside));
                 pending_.push(next(outside));
             } else {
-                rim_.push({plane_.from(inside), outside});
+                boundary_.push({plane_.from(inside), outside});
             }
         }
         return true;
@@ -116,7 +116,7 @@ template <class Owner> class Builder {
 
     // Fills the cavity with a fan around v, which has two more faces.
     INLINED void fill(int32 v) {
-        const int32 count = rim_.size();
+        const int32 count = boundary_.size();
         if (spare_.empty()) {
             const int32 fresh = int32(plane_.faces.size());
             plane_.faces.resize(fresh + 2);
@@ -130,8 +130,8 @@ template <class Owner> class Builder {
         }
         for (int32 j = 0; j < count; ++j) {
             const int32 after = j + 1 == count ? 0 : j + 1, before = j == 0 ? count - 1 : j - 1;
-            const int32 face = members_[j], u = rim_[j].from, w = rim_[after].from;
-            const HalfEdge outside = rim_[j].outside;
+            const int32 face = members_[j], u = boundary_[j].from, w = boundary_[after].from;
+            const HalfEdge outside = boundary_[j].outside;
             plane_.faces[face] = {{v, u, w}, {outside, half_edge(members_[after], 2), half_edge(members_[before], 1)}};
             plane_.faces[face_of(outside)].twin[edge_of(outside)] = half_edge(face, 0);
             if (u != GHOST && w != GHOST)
@@ -145,7 +145,7 @@ template <class Owner> class Builder {
     uint32 walked_ = 1;
     std::vector<int32> spare_;
     Stack<int32> members_;
-    Stack<BoundaryEdge> rim_;
+    Stack<BoundaryEdge> boundary_;
     Stack<HalfEdge> pending_;
 };
 

@@ -32,7 +32,7 @@ def to_markdown(study: Record, pictures: Sequence[str]) -> str:
         "Times are medians, without transfers. GTEPS are 10^9 edges per second: for searches, the edges of the reached "
         "nodes; for the other bodies, the edges of the graph, whatever number of times the body examines each.",
         "## GTEPS by strategy",
-        f'"auto" lets one block follow small rounds alone, and sends the largest colours first. {CHARTS}',
+        f'"auto" lets one block process rounds with few nodes alone, and sends the largest colours first. {CHARTS}',
         strategies(study),
         "## Effect of each option on the local collapse",
         f"GTEPS: the local collapse (M), with coalesced reads (C), a shared-memory queue (S) and team primitives (L) "

@@ -322,7 +322,7 @@ def test_results_of_a_search():
 
 def test_invalid_arguments_are_refused():
     graph = CsrGraph.from_edges([0, 1], [1, 2], [1, 2], 3)
-    with pytest.raises(OptionError, match="balance must be one of auto, none, split"):
+    with pytest.raises(OptionError, match=f"balance must be one of {', '.join(BALANCES)}"):
         bfs(graph, 0, balance="best")
     with pytest.raises(OptionError, match=r"mda .*'split'"):
         bfs(graph, 0, balance="warp", mda=3)

@@ -95,7 +95,7 @@ def test_a_gpu_places_the_points_of_the_cpu(gpu, tmp_path):
     assert refined("cuda") == refined("cpu")
 
 
-def test_lattice_points_in_triangles_and_on_their_rim():
+def test_lattice_points_in_triangles_and_on_their_boundary():
     frame = np.array([0.1, 0.2, 0.8, 0.6, 0.07, 0.07])  # rows in the direction (4, 3) / 5
     lattice = Lattice(frame)
     square = np.array([[[0, 0], [1, 0], [1, 1]], [[0, 0], [1, 1], [0, 1]]], float)

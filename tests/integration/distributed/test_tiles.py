@@ -185,8 +185,8 @@ def test_regions_markers_attributes_and_corners_mean_what_they_mean_on_one_devic
     assert union.vertex_attributes.min() >= 0 and union.vertex_attributes.max() <= 10
     np.testing.assert_array_equal(union.vertex_attributes[:11], wedge.vertex_attributes)
     np.testing.assert_array_equal(union.vertex_markers[:11], wedge.vertex_markers)
-    on_rim = np.unique(union.segments[union.segment_markers == 9])
-    assert set(union.vertex_markers[on_rim[on_rim >= 11]]) == {9}
+    on_boundary = np.unique(union.segments[union.segment_markers == 9])
+    assert set(union.vertex_markers[on_boundary[on_boundary >= 11]]) == {9}
 
 
 def test_a_linear_attribute_stays_linear(tmp_path):

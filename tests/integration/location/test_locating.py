@@ -45,10 +45,10 @@ CASES = {
 def fan(rays):
     """Triangles that share a vertex."""
     angles = np.arange(rays) * 2 * np.pi / rays
-    rim = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     numbers = np.arange(rays)
     return dmr.Mesh(
-        np.concatenate([[[0.0, 0.0]], rim]),
+        np.concatenate([[[0.0, 0.0]], circle]),
         np.stack([0 * numbers, 1 + numbers, 1 + (numbers + 1) % rays], axis=1),
     )
 

@@ -242,6 +242,14 @@ def test_every_kind_of_conflict_is_counted_and_the_first_is_refused():
     assert str(refused(domain)).startswith("vertex 5: has the same coordinates as vertex 4")
 
 
+def test_refine_logs_the_warnings_of_an_outline_before_its_own(caplog):
+    square = Pslg([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]], [[0, 1], [1, 2], [2, 3], [3, 4]])
+    with caplog.at_level(logging.WARNING, "dmr"):
+        fine = dmr.refine(square, max_area=1e-3, max_steiner=5, device="cpu", threads=1)
+    assert tuple(record.getMessage() for record in caplog.records) == fine.warnings
+    assert ["merged" in warning for warning in fine.warnings] == [True, False]
+
+
 def test_conflicts_are_warnings_in_the_log(caplog):
     with caplog.at_level(logging.WARNING, "dmr"):
         dmr.triangulate(Pslg(SQUARE, [*RING, [0, 2], [1, 3]]))

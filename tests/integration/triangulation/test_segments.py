@@ -135,9 +135,9 @@ def test_segments_that_are_not_delaunay():
 
 def test_a_hub_of_spokes():
     angle = np.arange(500) * 2 * np.pi / 500
-    rim = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     spokes = np.stack([np.zeros(500, int), np.arange(1, 501)], axis=1)
-    mesh = assert_right(Pslg([[0, 0], *rim], np.concatenate([spokes, closed(500, 1)])))
+    mesh = assert_right(Pslg([[0, 0], *circle], np.concatenate([spokes, closed(500, 1)])))
     assert len(mesh.triangles) == 500
 
 

@@ -241,9 +241,9 @@ def test_lists_with_invalid_triangles_are_refused():
 
 def test_spokes_excuse_by_the_angle_between_adjacent_segments():
     angles = np.radians([0, 12, 30, 75, 140, 155, 230, 300])
-    rim = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     graph = Pslg(
-        [[0, 0], *rim, [-2, -2], [2, -2], [2, 2], [-2, 2]],
+        [[0, 0], *circle, [-2, -2], [2, -2], [2, 2], [-2, 2]],
         [*([0, i] for i in range(1, 9)), [9, 10], [10, 11], [11, 12], [12, 9]],
     )
     result = dmr.refine(graph, device="cpu")

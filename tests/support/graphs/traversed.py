@@ -6,34 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from static_graph.engine.loop import STRATEGIES
+from scripts.sanitize.schemes import scheme_runs
 from static_graph.graph.csr import CsrGraph
-from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
 
-ABLATION = ("coalesced", "shared_queue", "team_primitives")
+ABLATION = ("coalesced", "shared_queue", "team_primitives")  # options of the collapsed loops, in the paper's order
 
-# Every scheme, with options that together cover all of its code on small graphs.
-SCHEMES = {
-    "none": (fixed_point.run, {}),
-    "none, racing": (fixed_point.run, {"atomic": False}),
-    "split": (node_splitting.run, {"mda": 3}),
-    "split by one": (node_splitting.run, {"mda": 1}),
-    "split, racing": (node_splitting.run, {"mda": 2, "atomic": False}),
-    "child-launch": (child_launches.run, {"threshold": 3}),
-    "child-launch, racing": (child_launches.run, {"threshold": 0, "atomic": False}),
-    "child-launch, few": (child_launches.run, {"threshold": 2, "most_children": 3}),
-    **{f"warp of {width}": (virtual_warps.run, {"warp_size": width}) for width in (1, 2, 4, 8, 16, 32)},
-    **{f"warp of {width}, chunks": (virtual_warps.run, {"warp_size": width, "chunk": 7}) for width in (1, 8, 32)},
-    "warp, outliers": (virtual_warps.run, {"warp_size": 8, "defer": 4}),
-    "warp, all outliers": (virtual_warps.run, {"warp_size": 32, "chunk": 16, "defer": 0}),
-    **{strategy: (collapse.run, {"strategy": strategy}) for strategy in STRATEGIES},
-    **{
-        f"{strategy}, plain": (collapse.run, {"strategy": strategy} | dict.fromkeys(ABLATION, False))
-        for strategy in STRATEGIES
-    },
-    "collapse-local, coalesced": (collapse.run, {"shared_queue": False, "team_primitives": False}),
-    "collapse-local, coalesced and shared": (collapse.run, {"team_primitives": False}),
-}
+# Every scheme with its variants: its function and options.
+SCHEMES = {f"{name}, {variant}": (run, options) for name, variant, run, options in scheme_runs()}
 
 
 def reference(graph: CsrGraph, sources: list[int], weighted: bool) -> np.ndarray:

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from scripts.sanitize.schemes import scheme_runs
 from static_graph.engine.colours import coloured
 from static_graph.engine.loop import STRATEGIES, how, largest_degree
 from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
-from static_graph.traversal.schemes import child_launches, collapse, fixed_point, node_splitting, virtual_warps
+from static_graph.traversal.schemes import fixed_point
 from static_graph.traversal.schemes.timeline import Timeline
 from tests.support.digests import digest
-
-SCHEMES = (
-    (fixed_point.run, {}),
-    (fixed_point.run, {"atomic": False}),
-    (node_splitting.run, {"mda": 5}),
-    (node_splitting.run, {"mda": 2, "atomic": False}),
-    (child_launches.run, {"threshold": 5, "most_children": 9}),
-    (virtual_warps.run, {"warp_size": 8}),
-    (virtual_warps.run, {"warp_size": 32, "chunk": 5, "defer": 20}),
-    *((collapse.run, {"strategy": strategy}) for strategy in STRATEGIES),
-    (collapse.run, {"coalesced": False, "shared_queue": False, "team_primitives": False}),
-)
-
 
 STRATEGIES_WITH_OPTIONS = (*((strategy, True) for strategy in STRATEGIES), ("collapse-local", False))
 
@@ -49,10 +37,10 @@ def traversals(device):
     """Yields (case, digest) for every scheme, breadth first and by weights."""
     for name, graph in graphs():
         on_device = DeviceGraph.upload(graph, device)
-        for number, (run, options) in enumerate(SCHEMES):
+        for scheme, variant, run, options in scheme_runs():
             for weighted in (False, True):
                 distances = run(on_device, [0, 1], weighted=weighted, **options).distances.download()
-                yield [name, number, weighted], digest(distances)
+                yield [name, scheme, variant, weighted], digest(distances)
         back = incoming(on_device, weighted=True)
         yield [name, "transposed"], digest(*(each.download() for each in (back.offsets, back.targets, back.weights)))
         yield [name, "largest degree"], largest_degree(on_device)

@@ -93,8 +93,8 @@ def test_neighbours_of_arbitrary_triangles():
 
 @pytest.mark.slow
 def test_neighbours_around_a_hub_and_of_many_triangles():
-    rim = np.arange(1, 20_001)
-    fan = dmr.Mesh(np.zeros((20_001, 2)), np.column_stack([0 * rim, rim, np.roll(rim, -1)]))
+    around = np.arange(1, 20_001)
+    fan = dmr.Mesh(np.zeros((20_001, 2)), np.column_stack([0 * around, around, np.roll(around, -1)]))
     many = dmr.generate("random", 20_000, seed=1)
     for mesh in (fan, many):
         assert mesh.neighbours.tolist() == neighbours_by_dictionary(mesh.triangles)
