@@ -24,6 +24,8 @@ constexpr int WORDS = 256;                      // words of nodes of a tile (lik
 constexpr Index LONG = 64;                      // edges that one member scans; the team scans the rest
 constexpr Index EDGES_PER_SCAN = 4 * TEAM_SIZE; // edges that the team scans before it checks whether one was found
 
+constexpr int PUSHED = 1024;            // nodes of a tile of the graph (is_dense), fewer than an OUTBOX
+constexpr Index DENSE_SHARE = 64;       // fraction of the nodes from which a frontier is dense
 constexpr Index LEAST_SHARE = 16;       // fraction of the words: fewer nodes of a frontier are not sorted
 constexpr int32 NO_PARENT = 0x7fffffff; // above all nodes
 
@@ -113,9 +115,8 @@ struct BreadthFirst {
         return true;
     }
 
-    template <bool ALONE> METHOD void push_nodes(Piece nodes) const {
-        const int32 *list = frontier.list(frontier.progress[BUFFER]);
-        const bool ordered = ALONE && ONE_MEMBER && sort_frontier();
+    // Follows the edges of a piece of a list of nodes; `ordered`: whether the nodes ascend, and no other team pushes.
+    template <bool ALONE> METHOD void push_listed(const int32 *list, Piece nodes, bool ordered) const {
         push<ALONE>(
             ordered, [=](const auto &search, [[maybe_unused]] const auto &box, auto start, auto goes_on, auto visit) {
                 if constexpr (ONE_MEMBER)
@@ -125,6 +126,26 @@ struct BreadthFirst {
                     return team_follows<int32>(search.graph, search.frontier, list, nodes.begin, nodes.end,
                                                *search.space, start, goes_on, visit, [&] { box.flush_if_full(); });
             });
+    }
+
+    template <bool ALONE> METHOD void push_nodes(Piece nodes) const {
+        const bool ordered = ALONE && ONE_MEMBER && sort_frontier();
+        push_listed<ALONE>(frontier.list(frontier.progress[BUFFER]), nodes, ordered);
+    }
+
+    // Whether several CPU threads push the frontier by tiles of the graph's nodes, not by tiles of its list, which has
+    // no order: as many nodes are found faster in the array of distances than rows are read at random places.
+    METHOD bool is_dense() const { return ONE_MEMBER && frontier.progress[LISTED] >= graph.nodes / DENSE_SHARE; }
+
+    // Pushes those of the nodes `begin` to `end` - 1 of the graph that belong to the frontier.
+    METHOD void push_range(Index begin, Index end) const {
+        int32 *list = space->far_found, count = 0;
+        const int32 distance = level();
+        for (Index node = begin; node < end; ++node) { // without a branch, which would often be mispredicted
+            list[count] = int32(node);
+            count += racing_load(distances.values + node) == distance;
+        }
+        push_listed<false>(list, {0, count}, false);
     }
 
     METHOD void push_chunk(Index index) const {
@@ -228,6 +249,11 @@ struct BreadthFirst {
     template <class Group> METHOD void round(const Group &group) const {
         const int32 *progress = frontier.progress;
         group.pass(TILES, [&](Index index) {
+            if constexpr (!Group::ALONE && ONE_MEMBER)
+                if (is_dense()) {
+                    const Piece range = group.tile(index, progress[TILE_NODES], graph.nodes);
+                    return push_range(range.begin, range.end);
+                }
             push_nodes<Group::ALONE>(group.tile(index, progress[TILE_NODES], progress[LISTED]));
         });
         group.pass(CHUNKS, [&](Index index) { push_chunk(index); });
@@ -266,5 +292,9 @@ struct BreadthFirst {
             pass = ALONE;
         const Index words = words_of(graph.nodes);
         begin_round(frontier, pass, int32((words + WORDS - 1) / WORDS), int32((graph.nodes + PULLED - 1) / PULLED));
+        if (pass == TILES && is_dense()) {
+            progress[TILE_NODES] = PUSHED;
+            progress[TILES] = int32((graph.nodes + PUSHED - 1) / PUSHED);
+        }
     }
 };

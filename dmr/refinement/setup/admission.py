@@ -25,6 +25,7 @@ from dmr.refinement.state.records import POINT, SUBSEGMENT, TRIANGLE
 from dmr.triangulation.deferred import triangle_count
 from dmr.triangulation.meshing import OnDevice
 from dmr.triangulation.rounds.curve import Box, order_along_curve, surveyed
+from dmr.triangulation.segment_order import sorted_segments
 
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
@@ -102,7 +103,7 @@ def admit(
         _link(device, triangles, first, half_edges, triangle_order, proven=proven)
     if not proven and not trusted:
         _check_windings(device, triangles, points, order)
-    ends, named_markers, rows = mesh.unique_segment_rows()
+    ends, named_markers, rows = sorted_segments(mesh) if proven else mesh.unique_segment_rows()
     sides = None if known is None else (device.as_input(known[0][rows]), known[1])
     named = _attach_segments(mesh, ends, triangles, first, half_edges, rank, sides, proven=proven)
     subsegments, acute, any_acute, anchor = _mark_corners(named, triangles, points)

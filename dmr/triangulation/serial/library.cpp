@@ -405,7 +405,7 @@ Status triangulate(Result *result, const float64 *points, int32 n, const Range &
 } // namespace
 
 // The version of these functions (INTERFACE of dmr/triangulation/native.py): it is incremented when arguments change.
-extern "C" int32 dmr_triangulation_interface() { return 3; }
+extern "C" int32 dmr_triangulation_interface() { return 4; }
 
 // Sets the number of cores that the process may use.
 extern "C" void dmr_triangulation_use_cores(int cores) { host::usable_cores = cores; }

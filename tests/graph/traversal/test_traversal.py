@@ -132,6 +132,26 @@ def test_bfs_levels_with_every_direction(one_launch, transposed, device):
         np.testing.assert_array_equal(found.parents.download(), parents)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_threads_push_large_frontiers_by_ranges_of_nodes(transposed):
+    """Levels of a random graph: few nodes, a considerable part of all, nearly all, and the last few."""
+    random = np.random.default_rng(4)
+    nodes = 10_000 + random.integers(1000)  # the last range is not whole
+    ends = random.integers(0, nodes, (2, 6 * nodes))
+    ends[0, :20_000] = nodes // 2  # a row that is cut into chunks
+    graph = CsrGraph.from_edges(*ends, None, nodes)
+    expected = dijkstra(graph, [3], False)
+    assert np.bincount(expected[expected >= 0]).max() > nodes / 4
+    for threads in (2, 3):
+        on_device = DeviceGraph.upload(graph, open_device("cpu", threads))
+        for parents in (False, True):
+            found = direction_optimising.run(on_device, [3], transposed=transposed, parents=parents)
+            np.testing.assert_array_equal(found.distances.download(), expected)
+        assert found.parents is not None
+        tree = find_parents(on_device, [3], found.distances, weighted=False)
+        np.testing.assert_array_equal(found.parents.download(), tree)
+
+
 @pytest.mark.parametrize("limit", [None, 0, 1, 2**40])
 @pytest.mark.parametrize("parents", [False, True])
 def test_one_thread_finds_what_rounds_find_in_small_graphs(parents, limit, monkeypatch):
