@@ -59,3 +59,19 @@ KERNEL(aspect_ratios, const Triangle *triangles, const Point *points, float64 mo
         ratios[t] = ratio < most ? ratio : most; // also where it is not a number
     }
 }
+
+// ratios[i] = area of the i-th triangle over the smaller of its ancestor's bound, if that is above 0, and `everywhere`.
+KERNEL(area_ratios, const Triangle *triangles, const Point *points, const int32 *ancestor, const float64 *bounds,
+       float64 everywhere, float64 *ratios) {
+    for (const Index i : launch) {
+        const Triangle &t = triangles[i];
+        const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
+        float64 bound = everywhere;
+        if (bounds != nullptr) {
+            const float64 own = bounds[ancestor[i]];
+            if (own > 0 && own < bound)
+                bound = own;
+        }
+        ratios[i] = 0.5 * ((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)) / bound;
+    }
+}

@@ -18,7 +18,7 @@ from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.run import RunSettings, run
 from dmr.refinement.setup.areas import Area, with_area
-from dmr.refinement.setup.demand import check_demand, check_size, needs_areas
+from dmr.refinement.setup.demand import check_demand, check_size
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.steps.local_bounds import LocalBounds
@@ -26,7 +26,7 @@ from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
 from dmr.sizing.functions import Size, size_source
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.deferred import triangle_count
+from dmr.triangulation.deferred import has_area_bounds, triangle_count
 from dmr.triangulation.meshing import triangulate_for_refinement
 
 log = logging.getLogger("dmr")
@@ -181,13 +181,15 @@ def refine(
     on_device = None
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
+        sampled_ahead = any(not bound.by_kernels for bound in (given.max_edge, given.area_root) if bound is not None)
+        shown = getattr(progress, "begin", None) is not None  # by an estimate from samples in the triangles
         mesh, notes, on_device = triangulate_for_refinement(
             mesh,
             on_conflict=on_conflict,
             convex_hull=convex_hull,
             mesher=mesher,
             device=opened,
-            stays=not sized and not needs_areas(len(mesh.vertices), options.max_area),
+            stays=not (size is not None or sampled_ahead or shown),
         )
         for sentence in notes:
             log.warning(sentence)
@@ -245,7 +247,7 @@ def choose_device(
 def _is_tiny(mesh: Mesh | Pslg, options: RefineOptions, *, sized: bool) -> bool:
     """Whether there is too little work for a GPU, and for many threads."""
     if isinstance(mesh, Mesh):
-        triangles, bounded = triangle_count(mesh), mesh.area_bounds is not None
+        triangles, bounded = triangle_count(mesh), has_area_bounds(mesh)
     else:
         triangles, bounded = 2 * len(mesh.vertices), bool((mesh.regions[:, 3] > 0).any())
     bounded = bounded or options.max_area is not None or sized or options.min_angle > 30

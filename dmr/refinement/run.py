@@ -181,12 +181,14 @@ def _placed(
     return placement.mesh, state, notes + repaired
 
 
-def _most_points(mesh: Mesh, settings: RunSettings, aspects: Callable[[], float]) -> int:
-    """Returns the limit on inserted points; `aspects` returns the `sum_of_aspects` of the mesh."""
+def _most_points(
+    mesh: Mesh, settings: RunSettings, aspects: Callable[[], float], state: DeviceMesh | None = None
+) -> int:
+    """Returns the limit on inserted points; `aspects` returns the `sum_of_aspects` of the mesh, admitted as `state`."""
     if settings.options.max_steiner is not None:
         return settings.options.max_steiner
     sized = settings.size is not None or bool(settings.bounds)
-    return default_budget(mesh, settings.options, aspects(), sized=sized)
+    return default_budget(mesh, settings.options, aspects(), sized=sized, state=state)
 
 
 def _warnings(options: RefineOptions) -> Iterator[str]:
@@ -214,7 +216,8 @@ def work_of(
     area_root = settings.bounds.area_root
     local = LocalBounds(max_edge, None if area_root is None else area_root.on(device))
     known = KnownSizes(state, settings.functions) if settings.functions else None
-    most = _most_points(mesh, settings, lambda: sum_of_aspects(state))
+    admitted = state if settings.size is None else None  # with sizes, the limit is that of the mesh before
+    most = _most_points(mesh, settings, lambda: sum_of_aspects(state), admitted)
     points = max(most - statistics.placed - statistics.on_segments, 0)
     return Work(
         limits=limits,
@@ -222,7 +225,7 @@ def work_of(
         state=state,
         space=space,
         bad=BadTriangles(state, space),
-        expected=expected_triangles(mesh, options),
+        expected=expected_triangles(state, options),
         small_mesh=SMALL_MESH if options.min_angle <= 30 or options.steiner == "petal" else SMALL_MESH_ABOVE_30_DEGREES,
         budget=Budget(points),
         competition=Competition(),

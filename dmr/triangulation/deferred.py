@@ -11,42 +11,67 @@ import numpy as np
 
 from dmr.common.frozen import frozen
 from dmr.mesh.provenance import links_of, record_triangulation
-from dmr.mesh.types import Int, Mesh
+from dmr.mesh.types import Float, Int, Mesh
+
+_OF_REGIONS = ("triangle_attributes", "area_bounds")
 
 
 class DeferredMesh(Mesh):
     """A triangulation by this project whose triangles are computed when they are first accessed.
 
     The input of a refinement on a GPU is such a mesh: few users look at it, and nothing of it remains on the device.
-    Copies and pickles are plain meshes.
+    So are the attributes and area bounds of its triangles, if it has regions. Copies and pickles are plain meshes.
 
     Attributes:
         triangle_count: the number of triangles.
+        distinct_area_bounds: (k,) the area bounds that triangles may have, 0 for none; None if there are none.
     """
 
     triangle_count: int
+    distinct_area_bounds: Float | None
     _compute: Callable[[], Mesh]
 
     @classmethod
-    def of(cls, triangle_count: int, compute: Callable[[], Mesh], **arrays: Any) -> DeferredMesh:
-        """Makes a mesh without triangle attributes.
+    def of(
+        cls,
+        triangle_count: int,
+        compute: Callable[[], Mesh],
+        *,
+        has_regions: bool,
+        distinct_area_bounds: Float | None,
+        **arrays: Any,
+    ) -> DeferredMesh:
+        """Makes a mesh.
 
         Args:
             triangle_count: the number of triangles.
             compute: returns the whole mesh, by this project's triangulation.
+            has_regions: whether its triangles have attributes.
+            distinct_area_bounds: as the attribute.
             arrays: the fields of the mesh that do not concern triangles; they are trusted.
         """
         known = vars(Mesh.sound(triangles=np.empty((0, 3), np.int32), **arrays))
         known["triangle_attributes"] = frozen(np.empty((triangle_count, 0)))
-        del known["triangles"]
+        for name in ("triangles", *(_OF_REGIONS if has_regions else ())):
+            del known[name]
         made = cls.__new__(cls)
-        vars(made).update(known, triangle_count=triangle_count, _compute=compute)
+        vars(made).update(
+            known, triangle_count=triangle_count, distinct_area_bounds=distinct_area_bounds, _compute=compute
+        )
         return made
+
+    def __getattribute__(self, name: str) -> Any:
+        # The defaults of these fields are attributes of the class, which would be found in place of those to compute.
+        if name in _OF_REGIONS and name not in vars(self):
+            self.__getattr__("triangles")
+        return super().__getattribute__(name)
 
     def __getattr__(self, name: str) -> Int:
         if name != "triangles":
             raise AttributeError(f"a mesh has no attribute {name!r}")
         mesh = self._compute()
+        for each in _OF_REGIONS:
+            vars(self).setdefault(each, getattr(mesh, each))
         triangles: Int = vars(self).setdefault("triangles", mesh.triangles)
         links = links_of(mesh)
         assert links is not None
@@ -66,3 +91,13 @@ class DeferredMesh(Mesh):
 def triangle_count(mesh: Mesh) -> int:
     """Returns the number of triangles of a mesh, without computing them."""
     return mesh.triangle_count if isinstance(mesh, DeferredMesh) else len(mesh.triangles)
+
+
+def distinct_area_bounds(mesh: Mesh) -> Float | None:
+    """Returns the area bounds that triangles of a mesh have, without computing triangles; None if there are none."""
+    return mesh.distinct_area_bounds if isinstance(mesh, DeferredMesh) else mesh.area_bounds
+
+
+def has_area_bounds(mesh: Mesh) -> bool:
+    """Whether triangles of a mesh have area bounds, without computing triangles."""
+    return distinct_area_bounds(mesh) is not None

@@ -40,10 +40,13 @@ class OnDevice:
 
     Attributes:
         tables: its triangles and vertices, until they are taken; sides: (s,) int32 on the host, as in `Links`.
+        attributes, area_bounds: by the labels of the triangles, on the host, as in `Domain`.
     """
 
     tables: DeviceTriangles | None
     sides: Int
+    attributes: Float | None
+    area_bounds: Float | None
 
     def take(self) -> DeviceTriangles:
         """Returns the triangles, and forgets them, so that their memory lasts no longer than the caller's use."""
@@ -128,7 +131,6 @@ def triangulate_for_refinement(
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes, None
     arrays, sides = _arrays(pslg, plane, domain, prepared.vertices, convex_hull=convex_hull)
     tables, sides = plane.tables.within(domain.kept, sides)
-    stays = stays and domain.attributes is None
     if stays and not isinstance(tables, HostTriangles) and tables.count >= FEWEST_TO_STAY:
         given = {"vertices": arrays["vertices"], "segments": pslg.segments.copy(), "holes": pslg.holes.copy()}
 
@@ -138,7 +140,12 @@ def triangulate_for_refinement(
                 device=device,
             )[0]  # fmt: skip
 
-        return DeferredMesh.of(tables.count, again, **arrays), notes, OnDevice(tables, sides)
+        bounds = domain.area_bounds
+        deferred = DeferredMesh.of(
+            tables.count, again, has_regions=domain.attributes is not None,
+            distinct_area_bounds=None if bounds is None else bounds[domain.kept], **arrays,
+        )  # fmt: skip
+        return deferred, notes, OnDevice(tables, sides, domain.attributes, bounds)
     mesh = Mesh.sound(
         triangles=tables.corners_in(prepared.room),
         triangle_attributes=None if domain.attributes is None else domain.attributes[tables.labels, None],

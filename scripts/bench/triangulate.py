@@ -3,7 +3,7 @@
     python -m scripts.bench.triangulate                                   # a million points: a few minutes
     python -m scripts.bench.triangulate --points 100000 --repeats 7 --json results.jsonl
     python -m scripts.bench.triangulate --inputs points --device cuda     # points by rounds of kernels
-    python -m scripts.bench.triangulate --points 200000 --peers cdt qhull # other programs, too
+    python -m scripts.bench.triangulate --points 200000 --peers all      # other programs, too
 
 Inputs, generated from a seed: uniform random points in the unit square; the same with n / 10 segments among them, of
 random direction, that do not cross (one in each cell of a grid); a polygon of n / 5 vertices with a fractal outline.
@@ -15,8 +15,8 @@ random direction, that do not cross (one in each cell of a grid); a polygon of n
                 arrays for nodes, elements and segments: the least that can be measured through Python. The wrapper
                 still copies the given arrays, which takes a few percent and is measured separately (`copy in`).
 
-    cdt         the CDT library (package pythoncdt) from numpy arrays to its arrays, with the convex hull
-    qhull       `scipy.spatial.Delaunay`, of points only
+The peers (scripts/lib/triangulators.py) go from numpy arrays to their own result, mostly with the convex hull, whose
+triangles are counted. Those whose packages are not there are left out, and named; `--peers all` asks for every one.
 
 The ratios are times of dmr over Triangle's: `native` over `pNEP`, `whole` over `p`. The programs run in turn; the table
 has medians of the repeats after a warm-up run. Triangle comes with the extra [triangle], for non-commercial use only.
@@ -32,7 +32,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -45,6 +45,7 @@ import dmr
 from dmr.mesh.edges import unique_edges
 from dmr.triangulation.native import triangulate_plane
 from scripts.lib.machines import commit, machine
+from scripts.lib.triangulators import PEERS, installed
 
 SEED = 12345
 
@@ -59,6 +60,7 @@ class Row:
     triangles: int
     same: bool
     seconds: dict[str, list[float]]
+    peer_triangles: dict[str, int] = field(default_factory=dict)
 
     def median(self, name: str) -> float:
         """Median seconds of one of the measured calls."""
@@ -69,16 +71,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the benchmark; returns 1 if the two programs disagree, else 0."""
     options = parser().parse_args(arguments)
     logging.getLogger("dmr").setLevel(logging.ERROR)
+    peers = installed(PEERS if "all" in options.peers else options.peers)
     print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
     print(HEAD)
     agreed = True
     for name in options.inputs:
         pslg = INPUTS[name](options.points, options.seed)
-        row = measure(name, pslg, options.repeats, device=options.device, threads=options.threads, peers=options.peers)
+        row = measure(name, pslg, options.repeats, device=options.device, threads=options.threads, peers=peers)
         agreed &= row.same
         print(line(row), flush=True)
-        for peer in PEERS.keys() & row.seconds.keys():
-            print(f"    {peer}: {row.median(peer):.3f} s, whole / {peer}: {row.median('whole') / row.median(peer):.2f}")
+        for peer, count in row.peer_triangles.items():
+            ratio = row.median("whole") / row.median(peer)
+            print(f"    {peer}: {row.median(peer):.3f} s, {count:,} triangles, whole / {peer}: {ratio:.2f}", flush=True)
         if options.json is not None:
             record: dict[str, Any] = {
                 "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -131,34 +135,6 @@ def polygon(n: int, seed: int) -> dmr.Pslg:
 INPUTS: dict[str, Callable[[int, int], dmr.Pslg]] = {"points": points, "segments": crossed, "polygon": polygon}
 
 
-# ---- Peers ---------------------------------------------------------------------------------------------------------
-
-
-def by_cdt(pslg: dmr.Pslg) -> NDArray[Any]:
-    """Triangles of the CDT library."""
-    import pythoncdt
-
-    made: Any = pythoncdt.Triangulation(
-        pythoncdt.VertexInsertionOrder.AUTO, pythoncdt.IntersectingConstraintEdges.NOT_ALLOWED, 0.0
-    )
-    made.insert_vertices(np.ascontiguousarray(pslg.vertices).reshape(-1))
-    made.insert_edges(np.ascontiguousarray(pslg.segments, dtype=np.uint32).reshape(-1))
-    made.erase_super_triangle()
-    found: NDArray[Any] = made.triangles_array()
-    return found
-
-
-def by_qhull(pslg: dmr.Pslg) -> NDArray[Any]:
-    """Triangles of Qhull, which knows no segments."""
-    from scipy.spatial import Delaunay
-
-    found: NDArray[Any] = Delaunay(pslg.vertices).simplices
-    return found
-
-
-PEERS: dict[str, Callable[[dmr.Pslg], NDArray[Any]]] = {"cdt": by_cdt, "qhull": by_qhull}
-
-
 # ---- Measuring -----------------------------------------------------------------------------------------------------
 
 
@@ -186,7 +162,7 @@ def measure(
         "copy in": lambda: [np.ascontiguousarray(array).copy() for array in given.values()],
     }
     for peer in peers:
-        if peer != "qhull" or not len(pslg.segments):
+        if PEERS[peer].takes(pslg):
             calls[peer] = partial(PEERS[peer], pslg)
     seconds: dict[str, list[float]] = {label: [] for label in calls}
     made: dict[str, Any] = {}
@@ -206,6 +182,7 @@ def measure(
         triangles=len(ours.triangles),
         same=same,
         seconds=seconds,
+        peer_triangles={peer: made[peer] for peer in peers if peer in made},
     )
 
 
@@ -235,7 +212,14 @@ def parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=SEED, metavar="S", help=f"default: {SEED}")
     add("--device", default="cpu", help="of `whole` (default: cpu)")
     add("--threads", type=int, default=1, metavar="N", help="of `whole`, on the CPU (default: 1)")
-    add("--peers", nargs="+", choices=PEERS, default=[], metavar="NAME", help=f"others to time: {', '.join(PEERS)}")
+    add(
+        "--peers",
+        nargs="+",
+        choices=[*PEERS, "all"],
+        default=[],
+        metavar="NAME",
+        help=f"others to time: all, or of {', '.join(PEERS)}",
+    )
     add("--repeats", type=int, default=5, metavar="N", help="timed runs of each (default: 5)")
     add("--json", type=Path, metavar="FILE", help="append a record of each input, one JSON object per line")
     return found

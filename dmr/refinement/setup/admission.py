@@ -108,8 +108,18 @@ def admit(
     named = _attach_segments(mesh, ends, triangles, first, half_edges, rank, sides, proven=proven)
     subsegments, acute, any_acute, anchor = _mark_corners(named, triangles, points)
 
-    carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
-    bounded = mesh.area_bounds is not None
+    regions, area_bounds = None, None
+    if found is not None and on_device is not None:
+        if on_device.attributes is not None:
+            regions = found.label_table, device.array(on_device.attributes)
+        if on_device.area_bounds is not None:
+            area_bounds = device.empty(m, np.float64)
+            device.launch("gather_float64", m, device.array(on_device.area_bounds), found.label_table, area_bounds)
+        carries = regions is not None
+    else:
+        carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
+        area_bounds = None if mesh.area_bounds is None else device.array(mesh.area_bounds)
+    bounded = area_bounds is not None
     width = 0 if mesh.vertex_attributes is None else mesh.vertex_attributes.shape[1]
     s = subsegments.size
     vertex_origin = _zeros(device, vertex_capacity, n, np.int32)
@@ -143,7 +153,8 @@ def admit(
         any_acute=any_acute,
         anchor=anchor,
         ancestor=triangle_order if carries or bounded else None,
-        area_bounds=device.array(mesh.area_bounds) if mesh.area_bounds is not None else None,
+        area_bounds=area_bounds,
+        regions=regions,
         attributes=_attributes(mesh, device, order) if width else None,
         width=width,
     )

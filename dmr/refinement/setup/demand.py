@@ -16,7 +16,7 @@ from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Re
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.deferred import triangle_count
+from dmr.triangulation.deferred import distinct_area_bounds, has_area_bounds, triangle_count
 
 EQUILATERAL = math.sqrt(3) / 4  # area of an equilateral triangle with sides of 1
 
@@ -39,7 +39,7 @@ def check_demand(mesh: Mesh, max_area: float | None) -> None:
     needed = least_triangles(mesh, max_area)
     if needed > MOST_TRIANGLES:
         bound = "the bounds on areas need" if max_area is None else f"{option('max_area', max_area)} needs"
-        if max_area is not None and mesh.area_bounds is not None:
+        if max_area is not None and has_area_bounds(mesh):
             bound = f"{option('max_area', max_area)} and the mesh's own bounds on areas need"
         raise OptionError(
             f"{bound} at least {needed:.3g} triangles, and a mesh can have {MOST_TRIANGLES:,} at most: "
@@ -66,14 +66,16 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
     Bounds that change from one triangle to the next stay roughly in place, and the sum is about right for them.
     Returns 0 early if the bounding box of the mesh shows that there are few enough.
     """
-    if mesh.area_bounds is None and max_area is None:
+    if max_area is None and not has_area_bounds(mesh):
         return 0.0
-    bounds = _bounds(mesh, max_area)
+    everywhere = math.inf if max_area is None else max_area
+    own = distinct_area_bounds(mesh)
+    least = min(everywhere, math.inf if own is None else float(own[own > 0].min(initial=math.inf)))
     x0, y0, x1, y1 = bounding_box(mesh.vertices)
     with np.errstate(over="ignore"):
-        if (x1 - x0) * (y1 - y0) / bounds.min(initial=np.inf) <= MOST_TRIANGLES:
+        if (x1 - x0) * (y1 - y0) / least <= MOST_TRIANGLES:
             return 0.0
-    return _area_over_bounds(mesh, bounds)
+    return _area_over_bounds(mesh, _bounds(mesh, max_area))
 
 
 def _bounds(mesh: Mesh, max_area: float | None) -> Float:
@@ -88,20 +90,26 @@ def _area_over_bounds(mesh: Mesh, bounds: Float) -> float:
         return float((np.abs(triangle_areas(mesh)) / bounds).sum())
 
 
-def needs_areas(vertices: int, max_area: float | None) -> bool:
-    """Whether estimates need the areas of all triangles of the triangulation of an outline with these vertices."""
-    return max_area is not None and vertices <= FEW_TRIANGLES  # mostly one to two triangles per vertex
+def area_over_bounds(state: DeviceMesh, max_area: float | None) -> float:
+    """Returns the sum over the triangles of an admitted mesh of area over area bound, by kernels."""
+    device = state.device
+    ratios = device.empty(state.slots, np.float64)
+    everywhere = math.inf if max_area is None else max_area
+    device.launch(
+        "area_ratios", state.slots, state.triangles, state.points, state.ancestor, state.area_bounds, everywhere, ratios
+    )
+    return sum_float64(ratios)
 
 
 # Triangles of a result over the fewest possible, if area bounds determine them (measured, at 30 degrees).
 OVER_THE_FEWEST = 1.6
 
 
-def expected_triangles(mesh: Mesh, options: RefineOptions) -> int:
+def expected_triangles(state: DeviceMesh, options: RefineOptions) -> int:
     """Estimates the triangles that the area bounds need; 0 for a large input, whose size determines the allocation."""
-    if triangle_count(mesh) > FEW_TRIANGLES or (mesh.area_bounds is None and options.max_area is None):
+    if state.slots > FEW_TRIANGLES or (state.area_bounds is None and options.max_area is None):
         return 0
-    fewest = _area_over_bounds(mesh, _bounds(mesh, options.max_area))
+    fewest = area_over_bounds(state, options.max_area)
     most = MOST_TRIANGLES if options.max_steiner is None else 2 * options.max_steiner
     return int(min(OVER_THE_FEWEST * fewest, most))
 
@@ -114,7 +122,7 @@ MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 
 def estimated_triangles(mesh: Mesh, options: RefineOptions, bounds: LocalBounds[SizeSource]) -> float:
     """Estimates how many triangles the bounds on areas and edges need, for a progress bar; 0 without such bounds."""
-    unbounded = mesh.area_bounds is None and options.max_area is None and not bounds
+    unbounded = options.max_area is None and not has_area_bounds(mesh) and not bounds
     if unbounded or not 0 < triangle_count(mesh) <= MOST_SAMPLED:
         return 0.0
     triangle, area = _samples(mesh)
@@ -167,20 +175,27 @@ def _sample_places(mesh: Mesh, triangle: NDArray[np.int64]) -> Float:
     return places
 
 
-def default_budget(mesh: Mesh, options: RefineOptions, aspects: float, *, sized: bool) -> int:
+def default_budget(
+    mesh: Mesh, options: RefineOptions, aspects: float, *, sized: bool, state: DeviceMesh | None = None
+) -> int:
     """Returns the default limit on the points that a refinement inserts, far above what a sound run needs.
 
     Args:
         mesh: the input; options: those of the run; sized: whether there are sizes, or bounds by place.
         aspects: `sum_of_aspects` of the input.
+        state: the input as it was admitted, if it was.
 
     The limit is 64 per triangle of the input, plus 1,000,000, plus 8 times the sum of area over area bound, plus 8
     times the sum over triangles of longest edge over height; plus 2^26 with sizes or bounds by place, whose demand
     cannot be known ahead.
     """
     by_area = 0.0
-    if mesh.area_bounds is not None:
-        by_area = 8.0 * _area_over_bounds(mesh, _bounds(mesh, options.max_area))
+    if has_area_bounds(mesh):
+        by_area = 8.0 * (
+            _area_over_bounds(mesh, _bounds(mesh, options.max_area))
+            if state is None
+            else area_over_bounds(state, options.max_area)
+        )
     elif options.max_area is not None:
         x0, y0, x1, y1 = bounding_box(mesh.vertices)
         by_area = 8.0 * (x1 - x0) * (y1 - y0) / options.max_area

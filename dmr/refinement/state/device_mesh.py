@@ -47,6 +47,8 @@ class DeviceMesh:
             to, -1 if there is none.
         ancestor: the input triangle that a triangle descends from, if triangles carry something.
         area_bounds: the bounds of the input triangles, if there are any.
+        regions: the label of each input triangle, and the attribute of each label, if the device has triangulated the
+            input; otherwise triangles have the attributes of the input mesh.
         attributes: the vertex attributes, row by row; width: columns.
         beyond_cuts: the far corner of the frozen triangle beyond each cut edge, in a tile (docs/internals/tiles.md);
             first_cut, cuts: the numbers of these edges among the subsegments.
@@ -77,6 +79,7 @@ class DeviceMesh:
     area_bounds: DeviceArray | None
     attributes: DeviceArray | None
     width: int
+    regions: tuple[DeviceArray, DeviceArray] | None = None
     given: int | None = None
     input_subsegments: int | None = None
     beyond_cuts: DeviceArray | None = None
@@ -169,9 +172,7 @@ class DeviceMesh:
             vertices[self.order.download()] = (
                 self.points[: self.input_vertices].download().view(np.float64).reshape(-1, 2)
             )
-        ancestor = None if self.ancestor is None else self.ancestor[: self.slots].download()
         segments, origins = self.segments()
-        assert source.triangle_attributes is not None
         return Mesh.sound(
             vertices=vertices,
             triangles=corners.detach().reshape(-1, 3),
@@ -179,12 +180,32 @@ class DeviceMesh:
             segment_markers=self.named_markers[origins] if self.named else None,
             vertex_markers=self.vertex_markers(source),
             vertex_attributes=self.vertex_attributes(source),
-            triangle_attributes=None if ancestor is None else source.triangle_attributes[ancestor],
-            area_bounds=None if ancestor is None or source.area_bounds is None else source.area_bounds[ancestor],
+            triangle_attributes=self.triangle_attributes(source),
+            area_bounds=None if self.area_bounds is None else self._of_ancestors(self.area_bounds),
             holes=source.holes,
             regions=source.regions,
             names=source.names,
         )
+
+    def triangle_attributes(self, source: Mesh) -> Float | None:
+        """Returns the attributes of the triangles, those of their ancestors; `source` is the input."""
+        if self.regions is not None:
+            labels, attributes = self.regions
+            by_ancestor = self.device.empty(labels.size, np.float64)
+            self.device.launch("gather_float64", labels.size, attributes, labels, by_ancestor)
+            return self._of_ancestors(by_ancestor)[:, None]
+        if self.ancestor is None:
+            return None
+        assert source.triangle_attributes is not None
+        found: Float = source.triangle_attributes[self.ancestor[: self.slots].download()]
+        return found
+
+    def _of_ancestors(self, values: DeviceArray) -> Float:
+        """Returns the values, given by input triangle, of the ancestors of the triangles."""
+        found = self.device.empty(self.slots, np.float64)
+        assert self.ancestor is not None
+        self.device.launch("gather_float64", self.slots, values, self.ancestor, found)
+        return found.detach()
 
     def segments(self) -> tuple[Int, Int]:
         """Returns the pieces of the segments that the user named, and the number of each piece's segment."""

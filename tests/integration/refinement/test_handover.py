@@ -49,7 +49,6 @@ GRAPHS = graphs()
 def stays(monkeypatch):
     """Makes every triangulation by rounds, and lets small ones stay on the device."""
     monkeypatch.setattr(meshing, "FEWEST_TO_STAY", 1)
-    monkeypatch.setattr(pipeline, "needs_areas", lambda *_: False)
     serial = meshing.fastest_plane
 
     def fastest(pslg, device, **options):
@@ -70,7 +69,7 @@ def test_a_refinement_of_what_stays_on_the_device_has_the_same_bits(name, option
     source = dmr.triangulate(GRAPHS[name], method="serial")
     expected = dmr.refine(source, **options, device="cpu", threads=1)
     assert_same(found.mesh, expected.mesh)
-    assert isinstance(found.input_mesh, DeferredMesh) == (name != "regions")
+    assert isinstance(found.input_mesh, DeferredMesh)
     assert_same(found.input_mesh, source)
 
 
@@ -85,6 +84,37 @@ def test_points_go_to_the_device_once_and_the_mesh_comes_back_once(device, stays
     assert moved[TRIANGLE] <= 2 * SAMPLE  # the host triangulates the first vertices
     assert moved[POINT] == inserted + SAMPLE + (0 if device.threads else len(points))
     assert 3 * len(mesh.triangles) <= moved[np.dtype(np.int32)] < 3 * len(mesh.triangles) + len(points)
+
+
+def test_holes_regions_and_sizes_by_place_stay_on_the_device(device, stays, monkeypatch):
+    """Elements that pass between host and device, in either direction: a table for each part, no list of triangles."""
+    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    inner = 0.4 * RING
+    loose = 3 * np.random.default_rng(3).random((20_000, 2)) - 1.5
+    graph = dmr.Pslg(
+        np.concatenate([RING, inner, inner / 2, loose]),
+        np.concatenate([OUTLINE, 60 + OUTLINE, 120 + OUTLINE]),
+        holes=[[0, 0]],
+        regions=[[0.7, 0, 3, 0.001], [0.3, 0, 5, 0]],
+    )
+    x = np.linspace(-2, 2, 9)
+    field = dmr.SizeField.from_grid(x, x, np.full((9, 9), 0.1))
+    with device.lock, device.current:
+        field.on(device)
+    before = device.moved.copy()
+    result = dmr.refine(graph, max_edge=field)
+    moved, mesh = device.moved - before, result.mesh
+    assert "triangles" not in vars(result.input_mesh)
+    inserted, triangles = len(mesh.vertices) - len(graph.vertices), len(mesh.triangles)
+    assert moved[TRIANGLE] <= 2 * SAMPLE
+    assert moved[POINT] <= inserted + SAMPLE + len(graph.holes) + len(graph.regions) + (
+        0 if device.threads else len(graph.vertices)
+    )
+    few = 10 * len(mesh.segments) + 1000  # segments, their sides and labels
+    assert 3 * triangles <= moved[np.dtype(np.int32)] < 3 * triangles + few
+    assert few < result.input_mesh.triangle_count  # so that one more list of triangles would be noticed
+    data = x.size**2 + 2 * x.size  # of the field, on a GPU
+    assert 2 * triangles <= moved[np.dtype(np.float64)] < 2 * triangles + 2 * data + 1000
 
 
 def test_the_input_of_a_refinement_is_computed_when_it_is_read(device_options, stays):
@@ -109,6 +139,15 @@ def test_triangles_arrive_in_memory_made_ready_unless_it_is_far_too_large(name, 
     assert in_room == (len(found.triangles) >= len(graph.vertices)) == (name == "points")
     assert_same(found, dmr.triangulate(graph, method="serial"))
     assert np.array_equal(found.neighbours, dmr.triangulate(graph, method="serial").neighbours)
+
+
+def test_attributes_and_bounds_of_the_input_are_computed_when_they_are_read(stays):
+    source = dmr.triangulate(GRAPHS["regions"], method="serial")
+    for name in ("area_bounds", "triangle_attributes", "triangles"):
+        known = dmr.refine(GRAPHS["regions"], device="cpu").input_mesh
+        assert "triangles" not in vars(known)
+        assert np.array_equal(getattr(known, name), getattr(source, name))
+        assert "triangles" in vars(known)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda mesh: pickle.loads(pickle.dumps(mesh))])
