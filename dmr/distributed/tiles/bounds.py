@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.text import option
+from dmr.distributed.tiles.patch import edge_keys
 from dmr.distributed.tiles.piece import Arrays
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Mesh
@@ -142,6 +143,8 @@ def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
     options = bounds.options
     skinny = dot * dot > thresholds(options).cosine_squared * longer
     by_angle = np.where(skinny, FOR_A_SKINNY_TRIANGLE, 1.0)
+    between = np.flatnonzero(skinny & (np.maximum(np.maximum(p, q), r) > LONG_FOR_HEIGHT * 2.0 * area))
+    np.maximum.at(by_angle, *_between_segments(mesh, between))
     by_size = np.zeros(len(area))
     if options.max_area is not None:
         by_size = OVER_THE_FEWEST * area / options.max_area
@@ -156,3 +159,54 @@ def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
     if local.area_root is not None:
         by_size = np.maximum(by_size, OVER_THE_FEWEST * area / local.area_root(centroids) ** 2)
     return by_angle, by_size
+
+
+LONG_FOR_HEIGHT = 4.0  # of an edge over the height of a triangle that may lie between two segments
+FOR_A_WIDTH = (
+    0.6  # triangles of the result on one side of a channel that is as long as it is wide (measured, 30 degrees)
+)
+
+
+def _between_segments(mesh: Mesh, triangles: NDArray[np.intp]) -> tuple[NDArray[np.intp], Float]:
+    """Predicts the triangles of the result where two segments face each other, as the walls of a channel do.
+
+    There edges get about as long as the segments are apart. Such segments are edges of two triangles side by side, and
+    the opposite corner of each is above its segment, or farther from it than from the space above it. A vertex near one
+    segment needs far fewer triangles, and so do consecutive segments that form an obtuse angle.
+
+    Args:
+        triangles: (k,) the skinny triangles of the mesh.
+
+    Returns:
+        Those between two segments, and the number for each.
+    """
+    known = np.sort(edge_keys(mesh.segments[:, 0], mesh.segments[:, 1]))
+    corners, wall = mesh.triangles[triangles], np.full(len(triangles), -1)
+    lengths, heights = np.zeros(len(triangles)), np.ones(len(triangles))
+    for k in range(3):
+        apex, u, v = (corners[:, (k + turn) % 3] for turn in range(3))
+        start = mesh.vertices[u]
+        along, over = (mesh.vertices[v] - start).T, (mesh.vertices[apex] - start).T
+        length = np.sqrt(along[0] * along[0] + along[1] * along[1])
+        height = (along[0] * over[1] - along[1] * over[0]) / length
+        foot = (along[0] * over[0] + along[1] * over[1]) / length
+        above = (foot >= -height) & (foot <= length + height) & (length > lengths) & (height > 0.0)
+        above[above] = np.isin(edge_keys(u[above], v[above]), known)
+        wall[above], lengths[above], heights[above] = k, length[above], height[above]
+    there = wall >= 0
+    triangles, wall, lengths, heights = triangles[there], wall[there], lengths[there], heights[there]
+    if not len(triangles):
+        return triangles, lengths
+    rows, place = np.arange(len(triangles)), np.full(len(mesh.triangles), -1, np.int64)
+    place[triangles] = rows
+    across = mesh.neighbours[triangles]
+    across[rows, wall] = -1
+    beside = np.where(across >= 0, place[across], -1)
+    shared = np.where(beside >= 0, np.minimum(lengths[beside], lengths[:, None]), 0.0)
+    facing = shared.argmax(axis=1)
+    shared, other = shared[rows, facing], heights[beside[rows, facing]]
+    # From one end to the other the distance grows or falls from one height to the other one: the logarithmic mean.
+    ratio = np.log(other / heights)
+    apart = np.where(np.abs(ratio) > 1e-3, (other - heights) / np.where(ratio == 0.0, 1.0, ratio), heights)
+    found = shared > LONG_FOR_HEIGHT * apart
+    return triangles[found], FOR_A_WIDTH * shared[found] / apart[found]

@@ -14,7 +14,7 @@ import dmr
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes, tasks
 from dmr.distributed.tiles.bands import divided, reach
-from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.bounds import FOR_A_SKINNY_TRIANGLE, Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import block_of_each
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, with_numbers
@@ -278,6 +278,38 @@ def test_a_union_is_that_of_sets(sets):
     for place, each in zip(union.places, lists, strict=True):
         np.testing.assert_array_equal(union.numbers[place], each)
     np.testing.assert_array_equal(union.rows([np.stack([each, -each], axis=1) for each in lists])[:, 0], union.numbers)
+
+
+OUTLINES = {
+    "channel": [(0, 0), (1000, 0), (1000, 1), (0, 1)],
+    "slanted": [(0, 0), (1000, 0), (1005, 1), (5, 1)],
+    "taper": [(0, 0), (1000, 0), (1000, 10), (0, 0.1)],
+    "bent": [(0, 0), (30, 0), (30, 30), (0, 30), (0, 29), (29, 29), (29, 1), (0, 1)],
+    "square": [(0, 0), (1, 0), (1, 1), (0, 1)],
+}
+
+
+@pytest.mark.parametrize("name", OUTLINES)
+def test_the_distance_between_segments_predicts_the_result(name):
+    outline = dmr.domains.polygon(OUTLINES[name])
+    predicted = np.maximum(*predicted_triangles(dmr.triangulate(outline, device="cpu", threads=1), ANGLE)).sum()
+    result = len(dmr.refine(outline, device="cpu", threads=1).mesh.triangles)
+    assert result / 1.5 <= predicted <= 1.5 * result
+
+
+def test_a_vertex_near_a_segment_and_obtuse_corners_predict_few_triangles():
+    near = dmr.Pslg([(0, 0), (100, 0), (100, 100), (0, 100), (50, 1e-3)], [(0, 1), (1, 2), (2, 3), (3, 0)])
+    for outline in (near, dmr.domains.regular_polygon(2000)):
+        mesh = dmr.triangulate(outline, device="cpu", threads=1)
+        assert np.maximum(*predicted_triangles(mesh, ANGLE)).max() <= FOR_A_SKINNY_TRIANGLE
+
+
+@pytest.mark.slow
+def test_a_channel_of_two_triangles_is_cut(tmp_path):
+    found = dmr.distributed.refine(
+        dmr.domains.polygon(OUTLINES["channel"]), tmp_path / "out", tile_triangles=300, device="cpu", threads=1
+    )
+    assert found.manifest["passes"][0]["tiles"] > 1
 
 
 def test_blocks_have_about_equal_weights():
