@@ -1,4 +1,4 @@
-"""A runner that logs what runs: a line when a group of tasks begins, while it runs, and when it ends."""
+"""A runner that logs progress: a line when a group of tasks begins, while it runs, and when it ends."""
 
 from __future__ import annotations
 

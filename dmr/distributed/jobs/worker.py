@@ -1,4 +1,4 @@
-"""The side of a worker process: its share of the machine, and the tasks that it is sent."""
+"""Runs the tasks sent to a worker process, with its share of the machine's cores and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads some rows of an array in an uncompressed .npz, and names files that are damaged."""
+"""Reads rows of an array in an uncompressed .npz file; errors name damaged files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A part as the points, cells and data arrays of VTK."""
+"""Converts a part to the points, cells and data arrays of VTK."""
 
 from __future__ import annotations
 

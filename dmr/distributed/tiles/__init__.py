@@ -1,1 +1,1 @@
-"""Tiles: a mesh is cut, its pieces are refined apart, and what had to wait at the cuts is refined afterwards."""
+"""Tiles: a mesh is cut, its pieces are refined apart, and triangles deferred at the cuts are refined afterwards."""

@@ -1,4 +1,4 @@
-"""Bands: the triangles around what waits, taken out of their patches to be refined again."""
+"""Bands: the triangles around those still to be refined, taken out of their patches for another pass."""
 
 from __future__ import annotations
 

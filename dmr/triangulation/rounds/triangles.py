@@ -1,4 +1,4 @@
-"""The triangles of a plane in arrays on a device, as others take them (cuda_src/triangulate/parts.cu)."""
+"""Exports the triangles of a plane to arrays on a device (cuda_src/triangulate/parts.cu)."""
 
 from __future__ import annotations
 
