@@ -161,10 +161,9 @@ def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
     return by_angle, by_size
 
 
+MOST_WIDTHS = 2.0**24  # of a channel; between segments that all but touch, coordinates end before the triangles
 LONG_FOR_HEIGHT = 4.0  # of an edge over the height of a triangle that may lie between two segments
-FOR_A_WIDTH = (
-    0.6  # triangles of the result on one side of a channel that is as long as it is wide (measured, 30 degrees)
-)
+FOR_A_WIDTH = 0.6  # triangles of the result per width of a channel and side, to 30 degrees (measured)
 
 
 def _between_segments(mesh: Mesh, triangles: NDArray[np.intp]) -> tuple[NDArray[np.intp], Float]:
@@ -208,5 +207,5 @@ def _between_segments(mesh: Mesh, triangles: NDArray[np.intp]) -> tuple[NDArray[
     # From one end to the other the distance grows or falls from one height to the other one: the logarithmic mean.
     ratio = np.log(other / heights)
     apart = np.where(np.abs(ratio) > 1e-3, (other - heights) / np.where(ratio == 0.0, 1.0, ratio), heights)
-    found = shared > LONG_FOR_HEIGHT * apart
+    found = (shared > LONG_FOR_HEIGHT * apart) & (shared < MOST_WIDTHS * apart)
     return triangles[found], FOR_A_WIDTH * shared[found] / apart[found]

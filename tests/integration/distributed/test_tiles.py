@@ -297,9 +297,10 @@ def test_the_distance_between_segments_predicts_the_result(name):
     assert result / 1.5 <= predicted <= 1.5 * result
 
 
-def test_a_vertex_near_a_segment_and_obtuse_corners_predict_few_triangles():
+def test_a_near_vertex_obtuse_corners_and_segments_that_all_but_touch_predict_few_triangles():
     near = dmr.Pslg([(0, 0), (100, 0), (100, 100), (0, 100), (50, 1e-3)], [(0, 1), (1, 2), (2, 3), (3, 0)])
-    for outline in (near, dmr.domains.regular_polygon(2000)):
+    touching = dmr.domains.polygon([(0, 0), (1, 0), (1, 1e-12), (0, 1e-12)])
+    for outline in (near, dmr.domains.regular_polygon(2000), touching):
         mesh = dmr.triangulate(outline, device="cpu", threads=1)
         assert np.maximum(*predicted_triangles(mesh, ANGLE)).max() <= FOR_A_SKINNY_TRIANGLE
 
