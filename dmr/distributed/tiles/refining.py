@@ -108,12 +108,14 @@ def refine_coarsely(
     prepare(device, bounds.options)
     with device.lock, device.current:
         state, notes = admit(mesh, device, bounds.options.keep_segments)
-        if state.area_bounds is not None and mesh.area_bounds is not None:
-            state.area_bounds = device.array(mesh.area_bounds * factor)
+        own_bounds = state.area_bounds
+        if own_bounds is not None:
+            state.area_bounds = device.array(own_bounds.download() * factor)
         limits = None if fully else _against_needles(options)
         settings = RunSettings(options=options, bounds=local, limits=limits, quiet=True)
         statistics, _ = _run(mesh, state, settings)
         whole = whole_of(state, mesh)
+        state.area_bounds = own_bounds  # the tiles are refined to these
         patch, edges = as_patch(state, mesh, whole), patch_edges(state)
     return patch, edges, whole, Report(statistics.inserted, (*notes, *statistics.warnings))
 
