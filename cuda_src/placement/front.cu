@@ -9,7 +9,9 @@
 #include "placement/cells.cuh"
 
 constexpr float64 SPACING = 0.72;       // least distance between two points, in sizes
-constexpr float64 LONGEST = 1.25;       // longest distance of two points that form an edge
+constexpr float64 LONGEST = 1.25;       // longest distance of two points that form an edge,
+constexpr float64 ACROSS_GAPS = 1.6;    // and where the front has stopped beside a gap,
+constexpr float64 RESOLVED = 0x1p-40;   // unless sizes are smaller, in units of the coordinates there
 constexpr float64 CLEARANCE = 0.5;      // least distance of a point from a segment
 constexpr float64 NEIGHBOUR = 1.25;     // longest distance to a neighbour that supports a proposal
 constexpr float64 SHARE = 0.15;         // of its neighbours' misfits that a proposal gives way by,
@@ -118,8 +120,9 @@ struct Neighbourhood {
     }
 };
 
-// Proposals of a node with nodes of smaller numbers, at most MOST_PROPOSALS; returns how many.
-INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, Proposal *proposals) {
+// Proposals of a node with nodes of smaller numbers, at most `longest` sizes away; returns how many, at most
+// MOST_PROPOSALS.
+INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, float64 longest, Proposal *proposals) {
     const Point p = nodes.points[node];
     const float64 size = nodes.sizes[node], reach = AROUND * size;
     Neighbourhood near;
@@ -137,7 +140,7 @@ INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, Prop
     for (int k = 0; k < near.count && !crowded; ++k) {
         const int32 other = near.nodes[k];
         const float64 wanted = 0.5 * (size + nodes.sizes[other]);
-        if (other >= node || squared_length(near.points[k], p) > LONGEST * LONGEST * (wanted * wanted))
+        if (other >= node || squared_length(near.points[k], p) > longest * longest * (wanted * wanted))
             continue;
         for (int turn = 0; turn < 2; ++turn) {
             const Point a = turn ? near.points[k] : p, b = turn ? p : near.points[k];
@@ -156,7 +159,33 @@ INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, Prop
 TEAM_KERNEL(propose_at_nodes, Nodes nodes, Cells cells, Proposals proposals, Count first, Count count) {
     for (const Team team : launch.teams()) {
         const Sums<1> found = team.sum(piece_of(team.number, count), [&](Index i) {
-            proposals.counts[i] = propose_at(int32(first + i), nodes, cells, proposals.made + MOST_PROPOSALS * i);
+            proposals.counts[i] =
+                propose_at(int32(first + i), nodes, cells, LONGEST, proposals.made + MOST_PROPOSALS * i);
+            return Sums<1>{{proposals.counts[i]}};
+        });
+        store_sums(team, found, proposals.sums);
+    }
+}
+
+// flags[i] = 1 if node first + i can propose an apex with a node across a gap. Around a finely divided hole, layers
+// become wider until all distances in one exceed LONGEST at the same time, and the front stops.
+KERNEL(flag_gaps, Nodes nodes, Cells cells, Count first, int32 *flags) {
+    for (const Index i : launch) {
+        Proposal made[MOST_PROPOSALS];
+        const int32 node = int32(first + i);
+        const Point p = nodes.points[node];
+        const bool resolved = nodes.sizes[node] > RESOLVED * (magnitude(p.x) + magnitude(p.y));
+        flags[i] = resolved && propose_at(node, nodes, cells, ACROSS_GAPS, made) > 0;
+    }
+}
+
+// The proposals of listed nodes, numbered from `first` on, across gaps.
+TEAM_KERNEL(propose_across_gaps, const int32 *listed, Nodes nodes, Cells cells, Proposals proposals, Count first,
+            Count count) {
+    for (const Team team : launch.teams()) {
+        const Sums<1> found = team.sum(piece_of(team.number, count), [&](Index i) {
+            proposals.counts[i] =
+                propose_at(int32(first + listed[i]), nodes, cells, ACROSS_GAPS, proposals.made + MOST_PROPOSALS * i);
             return Sums<1>{{proposals.counts[i]}};
         });
         store_sums(team, found, proposals.sums);

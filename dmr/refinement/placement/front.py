@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Packed, constant, pack, record
+from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Packed, constant, flagged_indices, pack, record
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.cells import Cells
 from dmr.refinement.placement.lattice import lattice_points
@@ -23,6 +23,7 @@ PROPOSAL = record("Proposal")
 MOST_PROPOSALS = constant("MOST_PROPOSALS", "placement/front.cu")
 MOST_ROUNDS = 2**31 - 1
 ROUNDS_TO_REPORT = 16  # between two reports
+MOST_RESTARTS = 16  # of a front that has stopped beside gaps
 
 
 class Entry(Enumeration, enum="FrontEntry"):
@@ -69,8 +70,10 @@ class Front:
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
         self._sizes.evaluate(self._points, n, self._node_sizes)
         inside = self._add_lattice(outline, lattice) if lattice else 0
+        self._first = n + inside  # node of the front
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
+        self._restarts = MOST_RESTARTS if np.diff(first).all() else 0  # gaps around free points are left to refinement
         self._progress = device.empty(Entry.FRONT_ENTRIES, np.int32)
         self._numbers = np.zeros(Entry.FRONT_ENTRIES, np.int32)
         self._numbers[Entry.FRONT_NODES], count = n + inside, len(outline.fronts)
@@ -104,6 +107,22 @@ class Front:
             limit: of the time.
             report: called every few rounds with the number of points.
         """
+        numbers, restarts = self._numbers, 0
+        self._advance(limit, report)
+        while restarts < self._restarts and numbers[Entry.FRONT_NODES] < self._limit and not limit.over:
+            nodes, restarts = int(numbers[Entry.FRONT_NODES]), restarts + 1
+            if not self._propose_across_gaps():
+                break
+            self._advance(limit, report)
+            if numbers[Entry.FRONT_NODES] == nodes:
+                break
+        placed: Float = (
+            self._points[self._outline : numbers[Entry.FRONT_NODES]].download().view(np.float64).reshape(-1, 2)
+        )
+        return placed
+
+    def _advance(self, limit: TimeLimit, report: Callable[[int], object] | None) -> None:
+        """Runs rounds until no proposal is left, or a limit is reached."""
         numbers = self._numbers
         loop = None
         while numbers[Entry.PENDING_PROPOSALS] and numbers[Entry.FRONT_NODES] < self._limit and not limit.over:
@@ -112,7 +131,7 @@ class Front:
                 loop = None
             loop = loop or self._device.loop(self._launch_round, self._entry(Entry.FRONT_HALT))
             rounds = limit.rounds(MOST_ROUNDS if report is None else ROUNDS_TO_REPORT)
-            numbers[Entry.LAST_FRONT_ROUND] = min(numbers[Entry.FRONT_ROUND] + rounds, MOST_ROUNDS)
+            numbers[Entry.LAST_FRONT_ROUND] = min(int(numbers[Entry.FRONT_ROUND]) + rounds, MOST_ROUNDS)
             self._progress.upload(numbers)
             with limit.measured():
                 loop.run()
@@ -120,10 +139,35 @@ class Front:
             if report is not None:
                 with self._device.set_aside():
                     report(int(numbers[Entry.FRONT_NODES]) - self._outline)
-        placed: Float = (
-            self._points[self._outline : numbers[Entry.FRONT_NODES]].download().view(np.float64).reshape(-1, 2)
-        )
-        return placed
+
+    def _propose_across_gaps(self) -> bool:
+        """Proposes apexes with nodes that are farther away, where the front has stopped; returns whether there are any.
+
+        Only nodes of the front propose: those of the outline could propose on its other side.
+        """
+        device, numbers = self._device, self._numbers
+        count = int(numbers[Entry.FRONT_NODES]) - self._first
+        if not count:
+            return False
+        flags = device.empty(count, np.int32)
+        device.launch("flag_gaps", count, self._nodes, self._cells.view, self._first, flags)
+        listed, found = flagged_indices(flags)
+        if not found:
+            return False
+        if MOST_PROPOSALS * found > self._apexes.size:
+            self._reserve(found)
+        numbers[Entry.WAITING_PROPOSALS] = 0
+        self._progress.upload(numbers)
+        pieces = device.pieces(found)
+        device.launch(
+            "propose_across_gaps", pieces, listed, self._nodes, self._cells.view, self._proposals, self._first, found
+        )  # fmt: skip
+        last = int(numbers[Entry.FRONT_ROUND]) + 1  # of the same parity as the round before
+        device.launch("pack_proposals", pieces, self._proposals, found, last, self._progress)
+        self._progress.download(out=numbers)
+        fresh = numbers[Entry.PENDING_PROPOSALS] = int(numbers[Entry.FRESH_PROPOSALS])
+        self._sizes.evaluate(self._apexes, int(fresh), self._apex_sizes)
+        return bool(fresh)
 
     def _lacks_capacity(self) -> bool:
         """Whether the next round could exceed the capacity of the nodes or of the lists."""

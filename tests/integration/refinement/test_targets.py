@@ -40,6 +40,17 @@ def test_edges_have_about_the_size(domain, h, device_options):
     assert fine.steiner["front"] > 0 and fine.complete
 
 
+def test_the_front_crosses_gaps_around_a_round_hole(device_options):
+    """Its layers become wider until no two nodes of one are neighbours: all of them, at the same time."""
+    h = 0.05
+    domain = domains.polygon([(0, 0), (4, 0), (4, 3), (0, 3)], holes=[domains.circle_points(4.55 * h, 40, (2, 1.5))])
+    fine = dmr.refine(domain, size=h, **device_options)
+    assert fine.steiner["circumcenter"] + fine.steiner["off_center"] == 0
+    ratios = edge_ratios(fine.mesh, lambda points: h)
+    assert (ratios < 1.35).mean() >= 0.99
+    assert smallest_angles(fine.mesh).mean() >= 55
+
+
 def growing(points):
     return 0.02 + 0.15 * np.hypot(*points.T)
 
