@@ -7,12 +7,10 @@ dmr.write("fine.vtu", fine.mesh)
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from dmr._version import __version__
-from dmr.common.lazy import lazy_names
-from dmr.common.moved import keep_old_names
+from dmr.common.lazy import set_up_package
 
 if TYPE_CHECKING:
     from dmr import domains, errors, io, memory, sizing
@@ -70,9 +68,6 @@ _HOMES = {
 # Modules whose contents are also public, imported on first use like the names above.
 _MODULES = ("distributed", "domains", "errors", "io", "memory", "sizing")
 
-# Without logging set up, a program sees no messages of dmr; its own handlers receive all of them.
-logging.getLogger(__name__).addHandler(logging.NullHandler())
-
 __all__ = [
     "Delaunay",
     "DmrError",
@@ -112,5 +107,4 @@ __all__ = [
 ]
 
 
-__getattr__, __dir__ = lazy_names(__name__, _HOMES, _MODULES)
-keep_old_names()
+__getattr__, __dir__ = set_up_package(__name__, _HOMES, _MODULES)

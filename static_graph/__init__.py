@@ -11,11 +11,9 @@ tree = static_graph.euler_tour(parents)               # a Tree: levels, subtree 
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
-from dmr.common.lazy import lazy_names
-from dmr.common.moved import keep_old_names
+from dmr.common.lazy import set_up_package
 
 if TYPE_CHECKING:
     from dmr.memory import __version__
@@ -83,9 +81,6 @@ _HOMES = {
     "write_partitioned": "static_graph.io",
 }
 
-# Without logging set up by the program, the package logs nothing; the program's own handlers get everything.
-logging.getLogger(__name__).addHandler(logging.NullHandler())
-
 __all__ = [
     "Components",
     "CsrGraph",
@@ -127,5 +122,4 @@ __all__ = [
 ]
 
 
-__getattr__, __dir__ = lazy_names(__name__, _HOMES)
-keep_old_names()
+__getattr__, __dir__ = set_up_package(__name__, _HOMES)

@@ -19,7 +19,7 @@ constexpr int FIRST_COLOURS = 8; // chosen at random at first
 constexpr int COLOURS = 12;      // after repairs; a vertex that finds no free one keeps its colour
 constexpr uint8 NO_COLOUR = 255; // of vertices that do not move
 
-// Data that the moves of a round share (dmr/refinement/optimization/moves.py).
+// Data that the moves of a round share (dmr/refinement/optimization/moves).
 KERNEL_STRUCT(Smoothing) {
     const uint8 *mobility;     // per vertex: its Mobility
     const uint8 *colours;      // per vertex: its colour

@@ -102,15 +102,15 @@ LIBRARY_ONLY inline void stop_point() {
         throw Interrupted{};
 }
 
-// Runs work(call) without Python's lock. `work` must not throw. Nothing may need destruction after it: if a thread
+// Runs body(call) without Python's lock. `body` must not throw. Nothing may need destruction after it: if a thread
 // comes back too late, when the interpreter is gone, Python ends that thread.
-template <class Work> void interruptible(const Work &work) {
+template <class Body> void interruptible(const Body &body) {
     Call call;
     if (python_calls.release != nullptr)
         call.python_state = python_calls.release();
     {
         const WorkingOn here(call, true);
-        work(call);
+        body(call);
     }
     if (python_calls.acquire != nullptr)
         python_calls.acquire(call.python_state);

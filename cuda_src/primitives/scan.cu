@@ -93,6 +93,7 @@ TEAM_KERNEL(scan_tiles_int32, const int32 *values, Count count, const int32 *til
                       offsets, partial, scratch);
 }
 
+// Kernels are no templates, because Python launches them by name; the work itself is one function.
 TEAM_KERNEL(scan_tiles_int64, const int64 *values, Count count, const int64 *tile_offsets, int64 *offsets) {
     TEAM_SHARED(int64, partial, TEAM_SIZE);
     TEAM_SHARED(int64, scratch, TEAM_SIZE);

@@ -1,4 +1,4 @@
-// A quadtree of sizes (dmr/sizing/quadtree.py): every node is a rectangle with samples at its corners.
+// A quadtree of sizes (dmr/sizing/quadtree): every node is a rectangle with samples at its corners.
 //
 //     2 --- 3       the corners of a node, and its quadrants
 //     | 2|3 |

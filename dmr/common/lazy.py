@@ -1,11 +1,14 @@
-"""Public names of a package that are imported on first use, so that importing the package is fast."""
+"""Packages as users see them: names imported on first use, so that importing a package is fast, and a silent log."""
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
+
+from dmr.common.moved import keep_old_names
 
 
 def lazy_names(
@@ -31,3 +34,16 @@ def lazy_names(
         return sorted(sys.modules[package].__all__)
 
     return get, names
+
+
+def set_up_package(
+    package: str, homes: Mapping[str, str], modules: tuple[str, ...] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Prepares a package that users import; arguments and result are those of `lazy_names`.
+
+    Without logging set up, a program sees no messages of the package; its own handlers receive all of them. The old
+    names of modules become importable.
+    """
+    logging.getLogger(package).addHandler(logging.NullHandler())
+    keep_old_names()
+    return lazy_names(package, homes, modules)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from weakref import WeakSet
 
 import numpy as np
@@ -20,8 +20,12 @@ from dmr.memory.declarations import constant
 from dmr.memory.exchange import Place
 from dmr.memory.signatures import Signature, signatures
 
-if TYPE_CHECKING:
-    from dmr.memory.deferred import DeferredContent
+
+class Readable(Protocol):
+    """An array that the host has not read yet: reading it releases the device's memory."""
+
+    def read(self) -> NDArray[Any] | None:
+        """Downloads the content, unless that was done before, and returns it."""
 
 
 class DeviceArray(ABC):
@@ -256,7 +260,7 @@ class Device(ABC):
         self.least_piece = constant("LEAST_PIECE", self.prelude)
         self._of_thread = _OfThread()
         self.rehearsed: set[object] = set()
-        self.deferred: WeakSet[DeferredContent] = WeakSet()
+        self.deferred: WeakSet[Readable] = WeakSet()
 
     @property
     def calling(self) -> ThreadState:

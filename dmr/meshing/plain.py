@@ -70,7 +70,7 @@ def triangulate(
     """
     pslg, convex_hull = as_domain(domain, "domain", convex_hull=convex_hull)
     opened = device_for(pslg, device, threads)
-    mesh, notes = triangulate_noting(
+    mesh, notes, _ = triangulate_noting(
         pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, method=method, device=opened
     )
     for note in notes:

@@ -31,7 +31,7 @@ def delaunay(points: ArrayLike, *, method: str = "auto", device: str = "auto", t
     """
     pslg = Pslg(real_table(points, (None, 2), "points"), NO_SEGMENTS)
     opened = device_for(pslg, device, threads)
-    mesh, _ = triangulate_noting(
+    mesh, *_ = triangulate_noting(
         pslg, on_conflict="resolve", convex_hull=True, mesher="dmr", method=method, device=opened
     )
     return Delaunay(mesh)

@@ -27,7 +27,7 @@ from dmr.sizing.functions import Size, size_source
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import has_area_bounds, triangle_count
-from dmr.triangulation.meshing import triangulate_for_refinement
+from dmr.triangulation.meshing import triangulate_noting
 
 log = logging.getLogger("dmr")
 
@@ -183,7 +183,7 @@ def refine(
     if isinstance(mesh, Pslg):
         sampled_ahead = any(not bound.by_kernels for bound in (given.max_edge, given.area_root) if bound is not None)
         shown = getattr(progress, "begin", None) is not None  # by an estimate from samples in the triangles
-        mesh, notes, on_device = triangulate_for_refinement(
+        mesh, notes, on_device = triangulate_noting(
             mesh,
             on_conflict=on_conflict,
             convex_hull=convex_hull,

@@ -29,7 +29,7 @@ from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
 from dmr.refinement.placement.admission import admit_placed, checked, interpolate_attributes
-from dmr.refinement.placement.placing import place
+from dmr.refinement.placement.placing import divide_outline, fill
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest, target
 from dmr.refinement.results import Refinement
@@ -167,9 +167,12 @@ def _placed(
         mesh, acute, aspects, notes = checked(mesh, device, strict=options.strict)
     most = _most_points(mesh, settings, lambda: aspects)
     with clock.phase("place"):
-        placement = place(
-            mesh, acute, target(size, settings.bounds, options.max_area), device, keep_segments=options.keep_segments,
-            growth=options.grading, most=most, limit=settings.time_limit,
+        divided = divide_outline(
+            mesh, acute, target(size, settings.bounds, options.max_area), device,
+            keep_segments=options.keep_segments, growth=options.grading, most=most, fitted=True,
+        )  # fmt: skip
+        placement = fill(
+            mesh, divided, divided.sizes, device, lattice=divided.even, most=most, limit=settings.time_limit,
             report=getattr(settings.progress, "placing", None),
         )  # fmt: skip
     with clock.phase("admit"):

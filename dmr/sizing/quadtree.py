@@ -14,7 +14,7 @@ from dmr.mesh.types import Float, Int
 from dmr.sizing.source import Step, place_text
 from dmr.sizing.support import Support
 
-SIDES = ((0, 1), (2, 3), (0, 2), (1, 3))  # pairs of corners of a node (cuda_src/sizing/quadtree.cuh)
+SIDES = ((0, 1), (2, 3), (0, 2), (1, 3))  # pairs of corners of a node (cuda_src/sizing/quadtree)
 
 
 @dataclass(frozen=True)

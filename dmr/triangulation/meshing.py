@@ -63,38 +63,17 @@ def triangulate_noting(
     mesher: str,
     method: str = "auto",
     device: Device | None = None,
-) -> tuple[Mesh, list[str]]:
+    stays: bool = False,
+) -> tuple[Mesh, list[str], OnDevice | None]:
     """Triangulates the domain of a graph; arguments, result and errors are those of `dmr.triangulate`.
 
     Args:
         device: without one, one CPU thread triangulates.
+        stays: whether a large mesh may stay on the GPU that made it, for its refinement.
 
     Returns:
-        The mesh, and the warnings, one sentence each.
-    """
-    mesh, notes, _ = triangulate_for_refinement(
-        pslg, on_conflict=on_conflict, convex_hull=convex_hull, mesher=mesher, method=method, device=device, stays=False
-    )
-    return mesh, notes
-
-
-def triangulate_for_refinement(
-    pslg: Pslg,
-    *,
-    on_conflict: str,
-    convex_hull: bool,
-    mesher: str,
-    method: str = "auto",
-    device: Device | None = None,
-    stays: bool = True,
-) -> tuple[Mesh, list[str], OnDevice | None]:
-    """Triangulates a domain as `triangulate_noting` does, and leaves a large mesh on the GPU that made it.
-
-    Args:
-        stays: whether it may stay there.
-
-    Returns:
-        The mesh, whose triangles are deferred if they stay on the device; the warnings; and what stays there.
+        The mesh, whose triangles are deferred if they stay on the device; the warnings, one sentence each; and what
+        stays on the device.
     """
     check_kind(pslg, Pslg, name="pslg")
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)

@@ -40,6 +40,7 @@ class Components(NodeResult):
             the nodes are their labels.
     """
 
+    # The report of a run, as in `Traversal`; fields without defaults come first, so a base class cannot hold them.
     labels: NDArray[np.int32]
     connection: str
     method: str

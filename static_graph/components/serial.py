@@ -1,4 +1,4 @@
-"""Components by one thread of a CPU (`cuda_src/graph/components/serial.cu`)."""
+"""Components by one thread of a CPU (`cuda_src/graph/components/serial`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trimming: removal of the nodes that are on no cycle and on no path between cycles (`trimming.cu`)."""
+"""Trimming: removal of nodes that are on no cycle and on no path between cycles (`cuda_src/graph/engine/trimming`)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from static_graph.graph.placement import device_for, require_work, uploaded
 METHODS = ("complete", "simple")
 
 
+# Where a graph may be, and how its edges are shared out, stands in each public signature, as in `bfs`.
 @checks_keywords
 def trim(
     graph: CsrGraph | DeviceGraph,

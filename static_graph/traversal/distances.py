@@ -1,6 +1,6 @@
 """Distances on a device, in the form in which kernels compare them, and their conversion to the user's form.
 
-`cuda_src/graph/traversal/distances.cuh` describes the forms, and explains why the bits of floats can be compared as
+`cuda_src/graph/traversal/distances` describes the forms, and explains why the bits of floats can be compared as
 integers.
 """
 

@@ -140,6 +140,7 @@ def bfs(
     )
 
 
+# The options stand in both signatures, because editors, help() and type checkers read them there.
 @checks_keywords
 def sssp(
     graph: CsrGraph | DeviceGraph,

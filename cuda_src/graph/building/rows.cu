@@ -44,6 +44,7 @@ KERNEL(find_rows, const uint32 *keys, int64 count, int64 nodes, int32 *offsets) 
     }
 }
 
+// As `gather_uint32` of primitives/gathering: kernels are no templates, because Python launches them by name.
 KERNEL(gather_words, const int32 *values, const int32 *places, int32 *gathered) {
     for (const Index i : launch)
         gathered[i] = values[places[i]];

@@ -13,6 +13,7 @@ from dmr.cli.parsing.options import (
     add_outline_options,
     add_output,
     add_proof,
+    add_run,
     add_sizes,
 )
 from dmr.cli.parsing.tiles import add_tiles
@@ -153,10 +154,7 @@ def add_adapt(commands: Any) -> None:
     add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
     add("--max-steiner", type=count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
     add("--optimize", action="store_true", help="then move the points that were inserted, for better angles")
-    add_device(parser)
-    add_extras(parser)
-    add_proof(parser)
-    add_json(parser)
+    add_run(parser)
 
 
 def add_optimize(commands: Any) -> None:
@@ -175,10 +173,7 @@ def add_optimize(commands: Any) -> None:
     parser.add_argument(
         "--rounds", type=count, default=USUAL_ROUNDS, metavar="N", help="at most N rounds (default: %(default)s)"
     )
-    add_device(parser)
-    add_extras(parser)
-    add_proof(parser)
-    add_json(parser)
+    add_run(parser)
 
 
 def add_triangulate(commands: Any) -> None:

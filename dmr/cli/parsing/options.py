@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dmr.common.command_line.parser import Parser
+from dmr.common.command_line.parser import Parser, add_device, add_json
 from dmr.common.command_line.values import file_name, label, number
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS
 
@@ -57,6 +57,14 @@ def add_proof(parser: Parser) -> None:
     parser.add_argument(
         "--validate", action="store_true", help="prove the result in exact arithmetic; exit with 5 if it is invalid"
     )
+
+
+def add_run(parser: Parser) -> None:
+    """Adds the options of commands that improve a mesh on a device, write it and can prove it."""
+    add_device(parser)
+    add_extras(parser)
+    add_proof(parser)
+    add_json(parser)
 
 
 def add_sizes(parser: Parser) -> None:

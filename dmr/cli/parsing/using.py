@@ -43,6 +43,7 @@ def add_validate(commands: Any) -> None:
     )
     add("--convex-hull", action="store_true", help="the domain of a .poly is the convex hull of its vertices")
     add_engines(parser.add_argument_group("meshes in parts"), "in K processes of this machine")
+    # Each command lists its own options, in the order of its help.
     add_threads(parser)
     add_json(parser)
     add_feature_options(parser)

@@ -90,7 +90,7 @@ def begin(
     device = open_device(resources.device, resources.threads)
     mesh, notes = source, list[str]()
     if isinstance(mesh, Pslg):
-        mesh, notes = triangulate_noting(
+        mesh, notes, _ = triangulate_noting(
             mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher="dmr", device=device
         )
     by_angle, by_size = predicted_triangles(mesh, asked)

@@ -41,7 +41,7 @@ class DeviceBackground:
 
     Attributes:
         modules: GPU modules of the kernels that build it, for `Device.prepare`.
-        arguments: those of `place_of` (cuda_src/locate/background.cuh), for kernels that use it.
+        arguments: those of `place_of` (cuda_src/locate/background), for kernels that use it.
 
     Raises:
         InvalidMeshError: a coordinate is outside the range in which geometry is exact.

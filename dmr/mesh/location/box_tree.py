@@ -1,4 +1,4 @@
-"""Trees of bounding boxes on a device (cuda_src/locate/box_tree.cuh)."""
+"""Trees of bounding boxes on a device (cuda_src/locate/box_tree)."""
 
 from __future__ import annotations
 

@@ -57,6 +57,7 @@ class Locator:
         check_kind(mesh, Mesh)
         self._build(mesh, open_device(device, threads))
 
+    # A second constructor, as in `SizeField`: its arguments come from the package and need no checks.
     @classmethod
     def on(cls, mesh: Mesh, device: Device) -> Locator:
         """Makes a locator on a device that is open already."""

@@ -10,7 +10,7 @@ from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.steps.local_bounds import LocalBounds
 
-COLOURS = constant("COLOURS", "optimize/moves.cu")
+COLOURS = constant("COLOURS")
 FIRST_REPAIRS, REPAIRS = 4, 1  # repairs of the colours before the first sweep, and before each further one
 
 # Where the search looks in the first round, in distances to the neighbours; each round looks nearer.

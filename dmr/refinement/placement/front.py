@@ -1,4 +1,4 @@
-"""The advancing front: rounds of proposals (`cuda_src/placement/front.cu`), which the device repeats by itself.
+"""The advancing front: rounds of proposals (`cuda_src/placement/front`), which the device repeats by itself.
 
 Every accepted point keeps a distance of SPACING sizes from all others, so their number is bounded; and each round that
 has proposals accepts one at least: the one of highest priority. So the rounds end.
@@ -20,7 +20,7 @@ from dmr.refinement.state.records import POINT
 from dmr.sizing.source import SizeSource
 
 PROPOSAL = record("Proposal")
-MOST_PROPOSALS = constant("MOST_PROPOSALS", "placement/front.cu")
+MOST_PROPOSALS = constant("MOST_PROPOSALS")
 MOST_ROUNDS = 2**31 - 1
 ROUNDS_TO_REPORT = 16  # between two reports
 MOST_RESTARTS = 16  # of a front that has stopped beside gaps

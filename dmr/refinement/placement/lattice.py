@@ -1,4 +1,4 @@
-"""A lattice of equilateral triangles inside a domain, where one size is wanted (`cuda_src/placement/lattice.cu`).
+"""A lattice of equilateral triangles inside a domain, where one size is wanted (`cuda_src/placement/lattice`).
 
 The front then has to fill only what is left between the lattice and the outline. The rows of the lattice are parallel
 to the longest segment of the boundary.

@@ -79,37 +79,6 @@ class Placement:
         return len(self.mesh.vertices) - self.given - self.on_segments
 
 
-def place(
-    mesh: Mesh,
-    acute: NDArray[np.uint8],
-    sizes: SizeSource,
-    device: Device,
-    *,
-    keep_segments: str,
-    growth: float | None,
-    most: int,
-    limit: TimeLimit,
-    report: Callable[[float], object] | None = None,
-) -> Placement:
-    """Places points in the domain of a mesh.
-
-    Args:
-        mesh: a valid mesh with counter-clockwise triangles; only its vertices, its segments and its domain matter.
-        acute: (n,) 1 at vertices with a corner below 60 degrees.
-        sizes: the wanted edge lengths, evaluated by kernels; inf where no points are wanted.
-        device: where the front runs.
-        keep_segments: which segments are not divided, as in `RefineOptions`.
-        growth: of the sizes around pieces of the outline that are shorter, per unit of distance; None for the default.
-        most: the most points to insert; the first ones of the front are placed.
-        limit: the limit on seconds, which ends the front.
-        report: called several times with the part of the work of this function that is done, up to 1.
-    """
-    divided = divide_outline(
-        mesh, acute, sizes, device, keep_segments=keep_segments, growth=growth, most=most, fitted=True
-    )
-    return fill(mesh, divided, divided.sizes, device, lattice=divided.even, most=most, limit=limit, report=report)
-
-
 @dataclass(frozen=True, eq=False)
 class DividedOutline:
     """The segments of a mesh, divided by size.
@@ -141,8 +110,14 @@ def divide_outline(
     """Divides the segments of a mesh by size.
 
     Args:
+        mesh: a valid mesh with counter-clockwise triangles; only its vertices, its segments and its domain matter.
+        acute: (n,) 1 at vertices with a corner below 60 degrees.
+        sizes: the wanted edge lengths, evaluated by kernels; inf where no points are wanted.
+        device: where sizes are evaluated.
+        keep_segments: which segments are not divided, as in `RefineOptions`.
+        growth: of the sizes around pieces of the outline that are shorter, per unit of distance; None for the default.
+        most: the most points to insert.
         fitted: whether the size is changed a little where segments then are rows of one lattice.
-        The other arguments are those of `place`.
     """
     segments, even = Segments.of(mesh, acute, keep_segments), is_even(mesh, sizes)
     fitting = None
@@ -175,9 +150,12 @@ def fill(
     """Places points between the pieces of an outline, and triangulates them.
 
     Args:
-        divided: the outline of the mesh; sizes: with which points are placed.
+        mesh: that of `divide_outline`; divided: its outline; sizes: with which points are placed.
+        device: where the front runs.
         lattice: whether one size is wanted in most of the domain.
-        The other arguments are those of `place`.
+        most: the most points to insert; the first ones of the front are placed.
+        limit: the limit on seconds, which ends the front.
+        report: called several times with the part of the work of this function that is done, up to 1.
     """
     segments, everywhere = divided.segments, divided.everywhere
     division = everywhere.without(np.flatnonzero(segments.kept))

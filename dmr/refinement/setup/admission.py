@@ -131,33 +131,19 @@ def admit(
     if not proven and not trusted:
         check_boundary(outline_of(subsegments, points), order, triangle_order)
     state = DeviceMesh(
-        device=device,
-        vertices=n,
-        slots=m,
-        subsegments_count=s,
-        input_vertices=n,
-        named=len(named_markers),
-        named_markers=named_markers,
-        order=order,
-        triangles=all_triangles,
-        points=all_points,
-        subsegments=subsegments,
+        device=device, vertices=n, slots=m, subsegments_count=s, input_vertices=n,
+        named=len(named_markers), named_markers=named_markers, order=order, width=width,
+        triangles=all_triangles, points=all_points, subsegments=subsegments,
         quality=_zeros(device, triangle_capacity, m, np.uint32),
         rivals=_zeros(device, triangle_capacity, m, np.int32),
-        vertex_origin=vertex_origin,
-        vertex_parameter=_zeros(device, vertex_capacity, n, np.float64),
-        subsegment_origin=subsegment_origin,
-        split_states=_split_states(subsegments, keep_segments),
-        input_segments=input_segments,
-        acute=acute,
-        any_acute=any_acute,
-        anchor=anchor,
+        vertex_origin=vertex_origin, vertex_parameter=_zeros(device, vertex_capacity, n, np.float64),
+        subsegment_origin=subsegment_origin, split_states=_split_states(subsegments, keep_segments),
+        input_segments=input_segments, acute=acute, any_acute=any_acute, anchor=anchor,
         ancestor=triangle_order if carries or bounded else None,
         area_bounds=area_bounds,
         regions=regions,
         attributes=_attributes(mesh, device, order) if width else None,
-        width=width,
-    )
+    )  # fmt: skip
     if m <= FEW_TRIANGLES:
         state.reserve_for(bad=m)
     return state, notes

@@ -1,4 +1,4 @@
-"""Inserts segments into a plane by rounds of kernels (cuda_src/triangulate/segments.cu).
+"""Inserts segments into a plane by rounds of kernels (cuda_src/triangulate/segments).
 
 divide the segments at the vertices on them
 make the pieces that are edges subsegments

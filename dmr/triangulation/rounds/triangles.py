@@ -15,6 +15,7 @@ from dmr.mesh.types import Int
 from dmr.triangulation.rounds.order import Order
 
 
+# `Plane` passes on the same three tables, of either kind; here they are downloaded.
 @dataclass(frozen=True, eq=False)
 class DeviceTriangles:
     """Triangles as `HostTriangles` has them, on a device: tables are downloaded when they are first accessed.

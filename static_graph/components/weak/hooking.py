@@ -1,4 +1,4 @@
-"""Weak components by hooking trees of nodes (`cuda_src/graph/components/hooking.cu`, Afforest)."""
+"""Weak components by hooking trees of nodes (`cuda_src/graph/components/hooking`, Afforest)."""
 
 from __future__ import annotations
 

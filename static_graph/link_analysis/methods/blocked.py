@@ -1,4 +1,4 @@
-"""Method "blocked": propagation blocking (`cuda_src/graph/pagerank/blocked.cu`)."""
+"""Method "blocked": propagation blocking (`cuda_src/graph/pagerank/blocked`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of a dense transition matrix: the report's kernels (`cuda_src/graph/pagerank/dense.cu`)."""
+"""Methods of a dense transition matrix: the report's kernels (`cuda_src/graph/pagerank/dense`)."""
 
 from __future__ import annotations
 

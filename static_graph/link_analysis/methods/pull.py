@@ -1,4 +1,4 @@
-"""Method "pull": each node sums the shares of its predecessors (`cuda_src/graph/pagerank/pull.cuh`)."""
+"""Method "pull": each node sums the shares of its predecessors (`cuda_src/graph/pagerank/pull`)."""
 
 from __future__ import annotations
 

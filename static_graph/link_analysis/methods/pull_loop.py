@@ -1,4 +1,4 @@
-"""Method "pull" by a strategy of the engine (`cuda_src/graph/pagerank/pull_loop.cu`)."""
+"""Method "pull" by a strategy of the engine (`cuda_src/graph/pagerank/pull_loop`)."""
 
 from __future__ import annotations
 

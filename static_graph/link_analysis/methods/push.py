@@ -1,4 +1,4 @@
-"""Method "push": each edge adds the share of its source to its target (`cuda_src/graph/pagerank/push.cu`)."""
+"""Method "push": each edge adds the share of its source to its target (`cuda_src/graph/pagerank/push`)."""
 
 from __future__ import annotations
 

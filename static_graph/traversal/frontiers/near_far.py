@@ -1,4 +1,4 @@
-"""Balance "auto" of shortest paths: the near-far method (`cuda_src/graph/traversal/near_far/near_far.cuh`)."""
+"""Balance "auto" of shortest paths: the near-far method (`cuda_src/graph/traversal/near_far/near_far`)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SAMPLES, SAMPLE = 16, 4096  # number and length of the blocks of weights from wh
 
 
 class NearFarWorkspace(Workspace):
-    """A workspace with the near and far lists (`NearFar` of `cuda_src/graph/traversal/near_far/near_far.cuh`)."""
+    """A workspace with the near and far lists (`NearFar` of `cuda_src/graph/traversal/near_far/near_far`)."""
 
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)

@@ -1,4 +1,4 @@
-"""Breadth-first search in the order of a sequential queue (`cuda_src/graph/traversal/queue_search.cuh`)."""
+"""Breadth-first search in the order of a sequential queue (`cuda_src/graph/traversal/queue_search`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KERNELS = Kernels("begin_queue", "small_queue_levels", "queue_pass", "end_queue_
 
 
 class QueueWorkspace(Workspace):
-    """A workspace with the claims and sums (`Queue` of `queue_search.cuh`) of a search by queue."""
+    """A workspace with the claims and sums of a search (`Queue` of `cuda_src/graph/traversal/queue_search`)."""
 
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)

@@ -1,4 +1,4 @@
-"""Breadth-first searches from up to 64 sources at once (`cuda_src/graph/traversal/several_sources.cu`)."""
+"""Breadth-first searches from up to 64 sources at once (`cuda_src/graph/traversal/several_sources`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Breadth-first search of a small graph by one thread of a CPU (`cuda_src/graph/traversal/small_search.cu`).
+"""Breadth-first search of a small graph by one thread of a CPU (`cuda_src/graph/traversal/small_search`).
 
 Rounds of several kernels and their arguments would take several times as long as the search.
 """

@@ -29,7 +29,7 @@ def run(
     Args:
         graph, sources, weighted, depth_limit: as for every scheme (`outcome.py`).
         atomic: relax by an atomic minimum, otherwise by plain stores, whose races only cost rounds
-            (`cuda_src/graph/schemes/fixed_point.cu` explains why).
+            (`cuda_src/graph/schemes/fixed_point` explains why).
         timeline: records when each block ran; or None.
 
     Returns:

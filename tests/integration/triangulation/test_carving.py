@@ -26,7 +26,7 @@ def rings(*squares):
 
 def meshed(domain, convex_hull=False):
     """The mesh of a domain, after the exact checker accepted it, and the notes."""
-    mesh, notes = triangulate_noting(domain, on_conflict="error", convex_hull=convex_hull, mesher="dmr")
+    mesh, notes, _ = triangulate_noting(domain, on_conflict="error", convex_hull=convex_hull, mesher="dmr")
     report = dmr.validate(mesh, input=domain, convex_hull=convex_hull)
     assert report.ok, report.failures
     assert np.array_equal(mesh.holes, domain.holes) and np.array_equal(mesh.regions, domain.regions)
@@ -150,7 +150,7 @@ def test_segments_outside_the_domain_are_dropped(convex_hull):
 
 def test_the_inner_part_of_a_segment_is_kept():
     domain = Pslg([*square(4), [0, 0], [0, 5]], [*RING, [4, 5]])
-    mesh, notes = triangulate_noting(domain, on_conflict="resolve", convex_hull=False, mesher="dmr")
+    mesh, notes, _ = triangulate_noting(domain, on_conflict="resolve", convex_hull=False, mesher="dmr")
     assert dmr.validate(mesh, input=domain).ok
     assert mesh.vertices[6:].tolist() == [[0, 2]]
     assert edge_set(mesh.segments) == {(0, 1), (1, 2), (2, 6), (3, 6), (0, 3), (4, 6)}

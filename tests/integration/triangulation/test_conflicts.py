@@ -26,7 +26,7 @@ RING = [[0, 1], [1, 2], [2, 3], [3, 0]]
 
 def resolved(domain, convex_hull=True):
     """The mesh of a domain, after the exact checker accepted it, and the notes on its conflicts."""
-    mesh, notes = triangulate_noting(domain, on_conflict="resolve", convex_hull=convex_hull, mesher="dmr")
+    mesh, notes, _ = triangulate_noting(domain, on_conflict="resolve", convex_hull=convex_hull, mesher="dmr")
     report = dmr.validate(mesh, input=domain, convex_hull=convex_hull)
     assert report.ok, report.failures
     return mesh, notes
