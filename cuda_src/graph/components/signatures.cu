@@ -13,7 +13,7 @@
 // Departures from the paper: ranks are drawn anew for each round, by a bijective hash, so that the expected number of
 // rounds is logarithmic (Blelloch, Gu, Shun and Sun 2016) for every numbering of the nodes. A rank also identifies its
 // node, whose signature then shortens the way (pointer jumping): what reaches the pivot reaches the node, too. On a
-// long path that does not suffice, because a least rank still walks to the pivot of the next stretch, and stretches
+// long path that does not suffice, because a least rank still walks to the pivot of the next section, and sections
 // grow. So on a CPU, after DEEP passes, a node whose two ranks are equal keeps that pivot, which is in its component,
 // and shares its ranks with it in both directions (hooking): a renumbered path of 100,000 nodes takes 41 passes instead
 // of 2,715. (On a GPU it still takes 1,030, and web-Stanford takes longer than without.) All rounds are one launch,

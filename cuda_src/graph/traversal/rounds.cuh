@@ -11,9 +11,9 @@
 //     sizes are the entries of `progress` (on a CPU, and on request on a GPU).
 //  2. One launch for all rounds (run_all; OnePass again), with a barrier of all teams after each pass. The control
 //  state
-//     changes inside the barrier: the last team to arrive advances to the next pass, and processes small rounds, for
-//     which it does not pay to involve the other teams.
-//  3. One team alone (run_alone; OneTeam) processes small rounds, with the control state in its shared memory.
+//     changes inside the barrier: the last team to arrive advances to the next pass, and processes rounds with few
+//     nodes, for which it does not pay to involve the other teams.
+//  3. One team alone (run_alone; OneTeam) processes rounds with few nodes, with the control state in its shared memory.
 #pragma once
 
 #include "graph/traversal/outbox.cuh"

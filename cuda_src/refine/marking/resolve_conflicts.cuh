@@ -2,8 +2,8 @@
 //
 // There are two texts, with the same results. A launch over many cavities has a thread for each of them and, on a GPU,
 // leaves exact arithmetic to a second kernel, because of the registers that it needs: resolve_conflicts takes 48
-// instead of 96, so twice as many threads run at once. In small rounds there are more threads than cavities: a tile of
-// threads takes each of them, and a second pass would cost another barrier.
+// instead of 96, so twice as many threads run at once. In single-block rounds there are more threads than cavities: a
+// tile of threads takes each of them, and a second pass would cost another barrier.
 #pragma once
 
 #include "mesh/mesh.cuh"
