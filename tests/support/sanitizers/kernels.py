@@ -279,6 +279,7 @@ def main(folder, library="", every=""):
     )
     for what, result in chain(chain.from_iterable(runs), graph_kernels.runs(device)):
         print(json.dumps([what, result]), flush=True)
+    launched.update(device.calling.launches)  # prepared launches do not pass through _run
     print(json.dumps(["never launched", sorted(set(signatures()) - launched)]))
 
 

@@ -11,6 +11,7 @@ from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
+from static_graph.traversal.frontiers import small_search
 from static_graph.traversal.schemes import fixed_point
 from static_graph.traversal.schemes.timeline import Timeline
 from tests.support.digests import digest
@@ -41,6 +42,9 @@ def traversals(device):
             for weighted in (False, True):
                 distances = run(on_device, [0, 1], weighted=weighted, **options).distances.download()
                 yield [name, scheme, variant, weighted], digest(distances)
+        if device.threads:  # a kernel of CPUs only
+            found = small_search.run(on_device, 0, depth_limit=None, parents=True)
+            yield [name, "small"], digest(found.distances, found.parents)
         back = incoming(on_device, weighted=True)
         yield [name, "transposed"], digest(*(each.download() for each in (back.offsets, back.targets, back.weights)))
         yield [name, "largest degree"], largest_degree(on_device)
