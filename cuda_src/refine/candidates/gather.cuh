@@ -9,6 +9,7 @@ struct Competition {
     bool alone;     // subsegments compete alone, and the list of bad triangles stays as it is
     int32 segments; // candidates that are subsegments
     int32 count;    // all candidates
+    int32 stride;   // of the triangles that compete, in the order of the list, the first of so many is a candidate
     int32 staying;  // entries that stay in the list
     int32 window;   // urgency window of the triangles that compete
 };
@@ -39,15 +40,20 @@ INLINE Sums<SURVEYED> combine_surveys(const Team &team, const int32 *surveyed, I
 // The number of candidates that a round takes, of those that compete. It takes at most `most`.
 INLINE int32 taken(Index competing, Index most) { return int32(competing < most ? competing : most); }
 
-// The candidates of a round that takes at most `most`: `waiting` subsegments, and what the survey has found.
+// The candidates of a round that takes at most `most`: `waiting` subsegments, and what the survey has found. If more
+// triangles compete, those that are taken lie at equal distances in the list: beside each other in the list they lie
+// beside each other in the mesh, too, and most of their cavities would overlap.
 INLINE Competition competition_with(const Sums<SURVEYED> &survey, Index waiting, Index most) {
-    return {false, taken(waiting, most), taken(waiting + survey.of[CHOSEN], most), survey.of[STAYING],
-            survey.of[WINDOW]};
+    const int32 segments = taken(waiting, most), competing = survey.of[CHOSEN];
+    const int32 places = taken(competing, most - segments);
+    const int32 stride = places > 0 ? (competing + places - 1) / places : 1;
+    const int32 triangles = places > 0 ? (competing + stride - 1) / stride : 0;
+    return {false, segments, segments + triangles, stride, survey.of[STAYING], survey.of[WINDOW]};
 }
 
 // The candidates if subsegments compete alone; the list of bad triangles has `listed` entries.
 INLINE Competition competition_alone(Index listed, Index waiting, Index most) {
-    return {true, taken(waiting, most), taken(waiting, most), int32(listed), 0};
+    return {true, taken(waiting, most), taken(waiting, most), 1, int32(listed), 0};
 }
 
 // Copies the candidates of a piece of the list to the roots, and the entries that stay to the other side of the list.
@@ -60,14 +66,16 @@ INLINE void gather_bad(const Team &team, Piece piece, Sums<2> before, const Comp
     const auto competes = [&](Index i) {
         return (flags[i] & COMPETES) != 0 && (!windows || window_of(quality[listed[i]]) == found.window);
     };
-    before.of[1] += found.segments;
     team.in_order(
         piece, before, [&](Index i) { return Sums<2>{{(flags[i] & STAYS) != 0, competes(i)}}; },
         [&](Index i, Sums<2> place) {
             if (flags[i] & STAYS)
                 copied[place.of[0]] = listed[i];
-            if (place.of[1] < most && competes(i))
-                roots[place.of[1]] = listed[i];
+            if (place.of[1] % found.stride == 0 && competes(i)) {
+                const int32 candidate = found.segments + place.of[1] / found.stride;
+                if (candidate < most)
+                    roots[candidate] = listed[i];
+            }
         });
 }
 

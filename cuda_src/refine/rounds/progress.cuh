@@ -49,7 +49,7 @@ enum StopReason : int32 {
 // The capacity of the arrays, as allocated by the host, and limits of the run.
 KERNEL_STRUCT(Capacity) {
     int64 candidates; // records
-    int64 most;       // candidates that a round may take (the first ones)
+    int64 most;       // candidates that a round may take (spread over the list)
     int64 vertices;
     int64 slots;
     int64 subsegments;

@@ -78,7 +78,7 @@ class Capacity:
     """Capacities of a round (`Capacity` of cuda_src/refine/rounds/progress.cuh).
 
     Attributes:
-        candidates: number of records; most: the most candidates that a round takes, the first ones; vertices, slots,
+        candidates: number of records; most: the most candidates that a round takes; vertices, slots,
             subsegments, bad: capacities of the mesh's arrays and of the list of bad triangles; rounds: the number of
             rounds after which to stop.
     """

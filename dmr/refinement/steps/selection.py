@@ -46,7 +46,7 @@ class Selection:
     """Which candidates a pass takes.
 
     Attributes:
-        choice: which bad triangles compete; most: the most candidates, the first ones.
+        choice: which bad triangles compete; most: the most candidates, spread evenly over the list.
         record_capacity: cavity boundary entries of the records that they get.
     """
 

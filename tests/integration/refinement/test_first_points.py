@@ -178,3 +178,9 @@ def test_long_segments_are_split_into_equal_pieces(length, angle):
     allowed = 1 / np.tan(np.radians(angle))
     assert np.median(pieces(fine, 0.5)) > 0.6 * allowed
     assert len(fine.mesh.triangles) < 3.2 * length / allowed + 40
+
+
+def test_large_cavities_are_tried_far_apart():
+    """Beside each other they overlap: one or two of a pass would win, and this polygon would take 300 rounds."""
+    result = dmr.refine(dmr.domains.regular_polygon(20_000), min_angle=20)
+    assert result.complete and result.rounds < 100
