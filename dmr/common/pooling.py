@@ -50,6 +50,16 @@ def submit(
     return done
 
 
+def close(pool: ThreadPoolExecutor | None) -> None:
+    """Cancel work that has not begun, and wait for the rest; a Ctrl-C during the wait is raised after it."""
+    if pool is not None:
+        try:
+            pool.shutdown(cancel_futures=True)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
 def in_forked_children(function: Callable[[], object]) -> None:
     """Calls a function in each child process that this process forks from now on; nothing on systems without fork()."""
     if hasattr(os, "register_at_fork"):

@@ -16,7 +16,7 @@ import numpy as np
 
 from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.available import require_memory
-from dmr.common.pooling import new_pool, submit
+from dmr.common.pooling import close, new_pool, submit
 from dmr.common.text import counted
 from dmr.common.threads import available_threads
 from dmr.memory.host.device import HostArray, HostDevice
@@ -314,8 +314,7 @@ def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
         for future in [submit(pool, quietly, span) for span in spans]:
             future.result()
     finally:
-        if pool is not None:
-            pool.shutdown(cancel_futures=True)
+        close(pool)
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dmr.common.pooling import new_pool, submit
+from dmr.common.pooling import close, new_pool, submit
 
 Result = TypeVar("Result")
 
@@ -58,8 +58,7 @@ class Workers:
             futures = [submit(pool, work, *span) for span in spans]
             return [future.result() for future in futures]
         finally:
-            if pool is not None:
-                pool.shutdown(cancel_futures=True)
+            close(pool)
 
     def where(
         self, holds: Callable[[int, int], NDArray[np.bool_]], count: int, *, entries: int = 1
