@@ -12,7 +12,9 @@ from static_graph.lists.methods.ranked import Ranked
 JUMPS = constant("JUMPS")  # per launch
 
 
-def jump_until_done(device: Device, size: int, growth: int, jump: Callable[[DeviceArray], None]) -> int:
+def jump_until_done(
+    device: Device, size: int, growth: int, jump: Callable[[DeviceArray], None], *, asking: bool = True
+) -> int:
     """Launches jumps until all elements are finished.
 
     Args:
@@ -20,6 +22,7 @@ def jump_until_done(device: Device, size: int, growth: int, jump: Callable[[Devi
         size: number of elements.
         growth: the least factor by which a launch increases distances.
         jump: does one launch; its argument is a flag that the kernel sets if elements are unfinished.
+        asking: whether to end as soon as the flag stays clear.
 
     Returns:
         The number of launches. It is bounded: elements unfinished after the launches that the longest list needs are on
@@ -28,21 +31,29 @@ def jump_until_done(device: Device, size: int, growth: int, jump: Callable[[Devi
     unfinished = device.empty(1, np.int32)
     reached, rounds = 1, 0
     while reached < 2 * size:
-        unfinished.fill(0)
+        if asking or not rounds:
+            unfinished.fill(0)
         jump(unfinished)
         rounds += 1
         reached *= growth
-        if not unfinished.download()[0]:
+        if asking and not unfinished.download()[0]:
             break
     return rounds
 
 
-def jump_words(words: DeviceArray, kernel: str = "jump_words") -> int:
-    """Runs Wyllie's algorithm on linked words, in place; returns the number of launches."""
+def jump_words(words: DeviceArray, kernel: str = "jump_words", *, asking: bool = True) -> int:
+    """Runs Wyllie's algorithm on linked words, in place; returns the number of launches.
+
+    Args:
+        words: the words; kernel: one launch.
+        asking: whether to ask after each launch if elements are unfinished, which waits for the device; otherwise the
+            launches that the longest list needs follow each other.
+    """
     device = words.device
     return jump_until_done(
-        device, words.size, JUMPS + 1, lambda unfinished: device.launch(kernel, words.size, words, unfinished)
-    )
+        device, words.size, JUMPS + 1, lambda unfinished: device.launch(kernel, words.size, words, unfinished),
+        asking=asking,
+    )  # fmt: skip
 
 
 def rank_words(words: DeviceArray, heads: DeviceArray, weighed: DeviceArray | None = None) -> DeviceArray:
