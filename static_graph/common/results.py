@@ -39,15 +39,13 @@ class Result:
         """
         result = cls.__new__(cls)
         known = result.__dict__
-        unread = {}
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                unread[name] = value
+        known.update(values)
+        unread = known["_unread"] = {}
+        for name in [name for name, value in values.items() if type(value) is np.ndarray]:
+            if hasattr(cls, name):  # a class's default would hide the array
+                known[name] = frozen(values[name])
             else:
-                known[name] = value
-        for name in [name for name in unread if hasattr(cls, name)]:  # a class's default would hide the array
-            known[name] = frozen(unread.pop(name))
-        known["_unread"] = unread
+                unread[name] = known.pop(name)
         return result
 
     def __getattr__(self, name: str) -> Any:

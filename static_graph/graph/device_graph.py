@@ -154,6 +154,20 @@ def kept_upload(graph: CsrGraph, device: Device) -> DeviceGraph:
     return uploads[place]
 
 
+def kept_graph(graph: CsrGraph, device: str, threads: int | None) -> DeviceGraph | None:
+    """Returns the copy of a small graph that an earlier call has kept, or None.
+
+    Args:
+        graph: the graph.
+        device, threads: as the caller gives them. A device that is chosen by the call ("auto"), or a number of threads
+            that depends on the cores (None), is not looked up; to open it takes as long as the search.
+    """
+    if device != "cpu" or type(threads) is not int:
+        return None
+    uploads = _kept.get(graph)
+    return None if uploads is None else uploads.get((device, threads))
+
+
 def labels_of(graph: CsrGraph | DeviceGraph) -> NDArray[Any] | None:
     """Returns the labels of a graph's nodes, or None if it has none."""
     host = graph if isinstance(graph, CsrGraph) else graph.host

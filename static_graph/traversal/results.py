@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,8 @@ class Traversal(NodeResult):
     launches: int
     seconds: dict[str, float]
     figures: dict[str, int]
-    order: NDArray[np.int32] | None = None
+    # A factory, because a default would be an attribute of the class and hide an array that is frozen when it is read.
+    order: NDArray[np.int32] | None = field(default_factory=lambda: None)
     node_labels: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:

@@ -22,7 +22,7 @@ from static_graph.common.memory_estimates import search_bytes
 from static_graph.common.results import computed
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
-from static_graph.graph.device_graph import DeviceGraph, kept_upload, labels_of
+from static_graph.graph.device_graph import DeviceGraph, kept_graph, kept_upload, labels_of
 from static_graph.graph.gpu_modules import TRANSPOSING
 from static_graph.graph.incoming import incoming
 from static_graph.graph.placement import device_for, require_capacity
@@ -212,10 +212,11 @@ def _traverse(
             having = " and ".join(map(repr, balances_with(name)))
             raise OptionError(f"{option(name)} is no option of {option('balance')} = {balance!r}, but of {having}")
     sources = checked_sources(source, graph)
-    where = device_for(graph, device, threads)
+    kept = kept_graph(graph, device, threads) if isinstance(graph, CsrGraph) else None
+    where = device_for(graph, device, threads) if kept is None else kept.device
     small = graph.nodes + graph.edges <= small_search.MOST
-    if small and where.threads and balance == "auto" and len(sources) == 1 and not (weighted or order or keep):
-        return _search_small(graph, sources[0], limit, parents, where)
+    if small and where.threads and balance == "auto" and len(sources) == 1 and not (weighted or keep):
+        return _search_small(graph, sources[0], limit, parents, order, where)
     if where.threads:
         need = search_bytes(graph.nodes, weighted, parents or order)
         require_memory(need, f"a search of {counted(graph.nodes, 'node')}")
@@ -237,7 +238,7 @@ def _traverse(
 
 
 def _search_small(
-    graph: CsrGraph | DeviceGraph, source: int, limit: float | None, parents: bool, where: Device
+    graph: CsrGraph | DeviceGraph, source: int, limit: float | None, parents: bool, order: bool, where: Device
 ) -> Traversal:
     """Searches a small graph on a CPU from one source, by the default; the arguments are checked already."""
     begun = perf_counter()
@@ -248,12 +249,15 @@ def _search_small(
         on_device = kept_upload(graph, where)
         uploading["upload"] = perf_counter() - begun
         begun = perf_counter()
-    found = small_search.run(on_device, source, depth_limit=None if limit is None else int(limit), parents=parents)
+    found = small_search.run(
+        on_device, source, depth_limit=None if limit is None else int(limit), parents=parents, order=order
+    )
     preparing = perf_counter() - begun - found.seconds
     seconds = {**uploading, "prepare": preparing, "rounds": found.seconds, "download": 0.0}
     return Traversal.found(
         distances=found.distances,
         parents=found.parents,
+        order=found.order,
         sources=(source,),
         balance="auto",
         rounds=found.rounds,

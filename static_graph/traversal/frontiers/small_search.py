@@ -21,10 +21,11 @@ FARTHEST = 2**31 - 1  # edges
 
 
 class Found(NamedTuple):
-    """Distances and parents, in the user's form, and statistics of the search (`Outcome`)."""
+    """Distances, parents and order, in the user's form, and statistics of the search (`Outcome`)."""
 
     distances: NDArray[np.int32]
     parents: NDArray[np.int32] | None
+    order: NDArray[np.int32] | None
     rounds: int
     followed: int
     seconds: float
@@ -35,21 +36,24 @@ class _Plan:
 
     def __init__(self, graph: DeviceGraph) -> None:
         device, nodes = graph.device, graph.nodes
-        queue = device.empty(nodes, np.int32)
-        self.counts = np.zeros(2, np.int64)
-        arguments = (graph.csr, 0, FARTHEST, None, None, queue, device.share(self.counts))
-        self.launch = PreparedLaunch(
-            device, "search_small_graph", arguments, ("source", "limit", "distances", "parents")
-        )
+        queue = np.empty(nodes, np.int32)
+        self.queue = address_of(queue)
+        self.counts = np.zeros(3, np.int64)
+        arguments = (graph.csr, 0, FARTHEST, None, None, device.share(queue), 0, device.share(self.counts))
+        changing = ("source", "limit", "distances", "parents", "queue", "by_order")
+        self.launch = PreparedLaunch(device, "search_small_graph", arguments, changing)
 
 
-def run(graph: DeviceGraph, source: int, *, depth_limit: int | None, parents: bool) -> Found:
+def run(
+    graph: DeviceGraph, source: int, *, depth_limit: int | None, parents: bool = False, order: bool = False
+) -> Found:
     """Finds the nodes in the order of a queue.
 
     Args:
         graph: a small graph on a CPU; source: a node.
         depth_limit: nodes more edges away count as unreached.
         parents: whether to find the smallest closer predecessor of each node, too.
+        order: whether to return the order, and the predecessors that found the nodes.
     """
     free: list[_Plan] = graph.derived("small search", list)
     try:
@@ -57,11 +61,19 @@ def run(graph: DeviceGraph, source: int, *, depth_limit: int | None, parents: bo
     except IndexError:
         plan = _Plan(graph)
     distances = np.empty(graph.nodes, np.int32)
-    tree = np.empty(graph.nodes, np.int32) if parents else None
+    tree = np.empty(graph.nodes, np.int32) if parents or order else None
+    queue = np.empty(graph.nodes, np.int32) if order else None
     limit = FARTHEST if depth_limit is None else min(depth_limit, FARTHEST)
     begun = perf_counter()
-    plan.launch(source, limit, address_of(distances), 0 if tree is None else address_of(tree))
+    plan.launch(
+        source,
+        limit,
+        address_of(distances),
+        0 if tree is None else address_of(tree),
+        plan.queue if queue is None else address_of(queue),
+        order,
+    )
     seconds = perf_counter() - begun
-    rounds, followed = plan.counts.tolist()
+    rounds, followed, reached = plan.counts.tolist()
     free.append(plan)
-    return Found(distances, tree, rounds, followed, seconds)
+    return Found(distances, tree, None if queue is None else queue[:reached].copy(), rounds, followed, seconds)
