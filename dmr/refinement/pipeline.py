@@ -182,14 +182,14 @@ def refine(
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         sampled_ahead = any(not bound.by_kernels for bound in (given.max_edge, given.area_root) if bound is not None)
-        shown = getattr(progress, "begin", None) is not None  # by an estimate from samples in the triangles
         mesh, notes, on_device = triangulate_noting(
             mesh,
             on_conflict=on_conflict,
             convex_hull=convex_hull,
             mesher=mesher,
             device=opened,
-            stays=not (size is not None or sampled_ahead or shown),
+            stays=True,
+            is_read=size is not None or sampled_ahead,
         )
         for sentence in notes:
             log.warning(sentence)
@@ -201,7 +201,10 @@ def refine(
             check_size(mesh, wanted.number)
     asked = progress is not None and triangle_count(mesh) > TINY_MESH  # runs with further recipes do not report it
     by_host = options.loop == "host" or options.needs_host(progress=asked, profile=profile)
-    opened.prepare(*refinement_modules(options, rounds_on_device=not by_host, placed=size is not None))
+    estimated = getattr(progress, "begin", None) is not None
+    opened.prepare(
+        *refinement_modules(options, rounds_on_device=not by_host, placed=size is not None, estimated=estimated)
+    )
     functions = given.only(lambda bound: not bound.by_kernels)
     bounds = given.map(lambda bound: bound if bound.by_kernels else sampled(bound, mesh, error=SAMPLING_ERROR))
     if wanted is not None and not wanted.by_kernels:

@@ -109,7 +109,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
         with clock.phase("admit"):
             state, notes = admit(mesh, device, options.keep_segments, on_device=on_device)
     else:
-        mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs)
+        mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs, on_device)
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
     work = work_of(mesh, state, settings, statistics, clock, epochs)
@@ -121,7 +121,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
     if begin is not None:
-        begin(triangle_count(mesh), estimated_triangles(mesh, options, settings.bounds))
+        begin(triangle_count(mesh), estimated_triangles(state, options, settings.bounds))
     ending = run_stages(work, settings)
     # A triangle processed on the host must first be copied there.
     statistics.host_processed = device.moved[TRIANGLE] - records_moved
@@ -158,13 +158,19 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
 
 
 def _placed(
-    mesh: Mesh, device: Device, settings: RunSettings, statistics: Statistics, clock: Clock, epochs: Epochs
+    mesh: Mesh,
+    device: Device,
+    settings: RunSettings,
+    statistics: Statistics,
+    clock: Clock,
+    epochs: Epochs,
+    on_device: OnDevice | None,
 ) -> tuple[Mesh, DeviceMesh, list[str]]:
     """Places points by the wanted sizes; returns the mesh with them, on the device, too, and notes for the user."""
     options, size = settings.options, settings.size
     assert size is not None
     with clock.phase("admit"):
-        mesh, acute, aspects, notes = checked(mesh, device, strict=options.strict)
+        mesh, acute, aspects, notes = checked(mesh, device, strict=options.strict, on_device=on_device)
     most = _most_points(mesh, settings, lambda: aspects)
     with clock.phase("place"):
         divided = divide_outline(

@@ -64,16 +64,18 @@ def triangulate_noting(
     method: str = "auto",
     device: Device | None = None,
     stays: bool = False,
+    is_read: bool = False,
 ) -> tuple[Mesh, list[str], OnDevice | None]:
     """Triangulates the domain of a graph; arguments, result and errors are those of `dmr.triangulate`.
 
     Args:
         device: without one, one CPU thread triangulates.
-        stays: whether a large mesh may stay on the GPU that made it, for its refinement.
+        stays: whether a large mesh may stay on the GPU that made it, for its refinement; is_read: whether the host
+            needs its triangles, too.
 
     Returns:
-        The mesh, whose triangles are deferred if they stay on the device; the warnings, one sentence each; and what
-        stays on the device.
+        The mesh, whose triangles are deferred if they stay on the device and are not read; the warnings, one sentence
+        each; and what stays on the device.
     """
     check_kind(pslg, Pslg, name="pslg")
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
@@ -90,7 +92,7 @@ def triangulate_noting(
     count = len(pslg.vertices)
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
     threads = available_threads() if device is None else _threads(device)
-    prepared = Prepared(pslg.vertices, threads, downloads=not stays or 2 * count < FEWEST_TO_STAY)
+    prepared = Prepared(pslg.vertices, threads, downloads=not stays or is_read or 2 * count < FEWEST_TO_STAY)
     if method == "rounds" and device is not None:
         plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, meanwhile=prepared.run)
         if plane is None:
@@ -110,7 +112,10 @@ def triangulate_noting(
         return triangulate_by_triangle(pslg, convex_hull=convex_hull), notes, None
     arrays, sides = _arrays(pslg, plane, domain, prepared.vertices, convex_hull=convex_hull)
     tables, sides = plane.tables.within(domain.kept, sides)
+    kept, count = None, 0
     if stays and not isinstance(tables, HostTriangles) and tables.count >= FEWEST_TO_STAY:
+        kept, count = OnDevice(tables, sides, domain.attributes, domain.area_bounds), tables.count
+    if kept is not None and not is_read:
         given = {"vertices": arrays["vertices"], "segments": pslg.segments.copy(), "holes": pslg.holes.copy()}
 
         def again() -> Mesh:
@@ -121,17 +126,17 @@ def triangulate_noting(
 
         bounds = domain.area_bounds
         deferred = DeferredMesh.of(
-            tables.count, again, has_regions=domain.attributes is not None,
+            count, again, has_regions=domain.attributes is not None,
             distinct_area_bounds=None if bounds is None else bounds[domain.kept], **arrays,
         )  # fmt: skip
-        return deferred, notes, OnDevice(tables, sides, domain.attributes, bounds)
+        return deferred, notes, kept
     mesh = Mesh.sound(
         triangles=tables.corners_in(prepared.room),
         triangle_attributes=None if domain.attributes is None else domain.attributes[tables.labels, None],
         area_bounds=None if domain.area_bounds is None else domain.area_bounds[tables.labels],
         **arrays,
     )
-    return record_triangulation(mesh, Links(tables.finding_neighbours(), sides)), notes, None
+    return record_triangulation(mesh, Links(tables.finding_neighbours(), sides)), notes, kept
 
 
 def fastest_plane(

@@ -50,6 +50,17 @@ def refined(mesh: dmr.Mesh | dmr.Pslg, device: Device, **options: Any) -> str | 
     return None if options.get("marking") in RACING else digest(fine.vertices, fine.triangles)
 
 
+class Estimated:
+    """A progress callback that is shown with an estimate from samples in the triangles."""
+
+    def begin(self, triangles: int, expected: float) -> None:
+        """Does nothing."""
+
+    def __call__(self, number: int, bad: int, triangles: int) -> bool:
+        """Lets the run go on."""
+        return True
+
+
 def finer_to_the_left(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Size function, 0.05 at x = 0."""
     return 0.05 + 0.1 * abs(points[:, 0])
@@ -192,6 +203,7 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
     grid = dmr.SizeField.from_grid([-1, 0, 2], [-1, 2], np.array([[0.2, 0.05, 0.3], [0.4, 0.1, np.inf]]))
     yield "lengths on a grid", lambda: refined(mesh, device, max_edge=grid)
+    yield "an estimate", lambda: refined(mesh, device, max_edge=grid, max_area=0.02, progress=Estimated())
 
 
 def size_sources(device: Device) -> Iterator[Case]:

@@ -21,7 +21,14 @@ from dmr.memory.declarations import source_folder
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.location.locator import SORTED_FROM
 from dmr.refinement.rounds import team_rounds
-from dmr.refinement.setup.modules import ALWAYS, OPTIMIZATION, PLACEMENT, ROUNDS_ON_DEVICE, refinement_modules
+from dmr.refinement.setup.modules import (
+    ALWAYS,
+    ESTIMATION,
+    OPTIMIZATION,
+    PLACEMENT,
+    ROUNDS_ON_DEVICE,
+    refinement_modules,
+)
 from dmr.refinement.strategy_tables import MARKINGS
 from static_graph import engine, graph, lists, trees
 from static_graph.components.table import METHODS as COMPONENTS
@@ -119,6 +126,21 @@ def test_refinement_with_size_and_callback_prepares_its_modules(recorded):
         assert recorded.late == set()
         assert recorded.prepared <= {*ALWAYS, *ROUNDS_ON_DEVICE}
         recorded.forget()
+
+
+class Shown:
+    """A progress callback that wants an estimate."""
+
+    def begin(self, triangles, expected):
+        assert expected > 0
+
+    def __call__(self, *numbers):
+        return True
+
+
+def test_an_estimate_prepares_its_modules(recorded):
+    dmr.refine(dmr.read(BRACKET), device="cpu", max_edge=0.5, max_area=0.1, progress=Shown())
+    assert recorded.late == set() and {*ESTIMATION} <= recorded.launched
 
 
 def test_placement_by_size_prepares_its_modules(recorded):

@@ -17,6 +17,7 @@ from dmr.refinement.setup.demand import sum_of_aspects
 from dmr.refinement.setup.flips import refuse_unless_delaunay
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import SUBSEGMENT
+from dmr.triangulation.meshing import OnDevice
 from dmr.triangulation.rounds.epochs import Epochs
 
 INPUT_VERTEX, FREE_VERTEX = constant("INPUT_VERTEX"), constant("FREE_VERTEX")
@@ -25,7 +26,7 @@ INPUT_VERTEX, FREE_VERTEX = constant("INPUT_VERTEX"), constant("FREE_VERTEX")
 def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tuple[DeviceMesh, list[str]]:
     """Copies the mesh of a placement to a device; raises what `admit` does."""
     mesh, segments, given = placement.mesh, placement.segments, placement.given
-    state, notes = admit(mesh, device, keep_segments)
+    state, notes = admit(mesh, device, keep_segments, on_device=placement.on_device)
     order = state.order.download()
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -82,8 +83,13 @@ def segment_records(ends: Int) -> NDArray[Any]:
     return records
 
 
-def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, NDArray[np.uint8], float, list[str]]:
+def checked(
+    mesh: Mesh, device: Device, *, strict: bool, on_device: OnDevice | None = None
+) -> tuple[Mesh, NDArray[np.uint8], float, list[str]]:
     """Checks a mesh, and turns clockwise triangles around.
+
+    Args:
+        mesh: the mesh, and `on_device` its triangulation, if that is still on the device; strict: as for `refine`.
 
     Returns:
         The mesh; (n,) uint8, 1 at vertices with a corner below 60 degrees; `sum_of_aspects`; and what was repaired.
@@ -91,7 +97,7 @@ def checked(mesh: Mesh, device: Device, *, strict: bool) -> tuple[Mesh, NDArray[
     Raises:
         InvalidMeshError: no valid triangulation (or, if `strict`, not a Delaunay one).
     """
-    state, notes = admit(mesh, device)
+    state, notes = admit(mesh, device, on_device=on_device)
     if strict:
         refuse_unless_delaunay(state, Epochs())
     acute = np.zeros(len(mesh.vertices), np.uint8)

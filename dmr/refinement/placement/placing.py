@@ -33,8 +33,8 @@ from dmr.refinement.state.records import POINT
 from dmr.sizing.functions import EqualSizes
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.meshing import fastest_plane
-from dmr.triangulation.plane import Plane
+from dmr.triangulation.meshing import OnDevice, fastest_plane
+from dmr.triangulation.plane import HostTriangles, Plane
 
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH, GROWTH_OF_FIELDS = 0.2, 0.3  # they grow by this much per unit of distance from it, unless the user says
@@ -54,6 +54,7 @@ class Placement:
             of segments are named, with the markers of their segments.
         segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
         even: whether points are placed with one size everywhere.
+        on_device: the triangulation of the mesh, if it is still on the device that made it.
     """
 
     given_mesh: Mesh
@@ -62,6 +63,7 @@ class Placement:
     origin: Int
     division: Division
     even: bool
+    on_device: OnDevice | None = None
 
     @property
     def given(self) -> int:
@@ -180,10 +182,10 @@ def fill(
         # Rounding has moved a vertex of a segment across something that is very near: that segment stays whole.
         division = division.without(disturbed)
     origin = origin[plane.edge_segments]
-    made = _mesh(mesh, segments, division, vertices, plane, origin, device)
+    made, on_device = _mesh(mesh, segments, division, vertices, plane, origin, device)
     if report is not None:
         report(1.0)
-    return Placement(mesh, made, segments, origin, division, lattice and not divided.nearby)
+    return Placement(mesh, made, segments, origin, division, lattice and not divided.nearby, on_device)
 
 
 def _front_report(mesh: Mesh, sizes: SizeSource, report: Callable[[float], object]) -> Callable[[int], object]:
@@ -258,8 +260,12 @@ def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[n
 
 def _mesh(
     mesh: Mesh, segments: Segments, division: Division, vertices: Float, plane: Plane, origin: Int, device: Device
-) -> Mesh:
-    """Makes the mesh of the domain from the triangulation of the plane; `origin` has the segment of each edge."""
+) -> tuple[Mesh, OnDevice | None]:
+    """Makes the mesh of the domain from the triangulation of the plane; `origin` has the segment of each edge.
+
+    Returns:
+        The mesh, and its triangulation, if that is on the device and all that the mesh consists of.
+    """
     in_domain = np.zeros(plane.parts, bool)
     in_domain[plane.left] = True
     in_domain[plane.right[segments.right[origin]]] = True
@@ -269,11 +275,13 @@ def _mesh(
     used[triangles.ravel()] = True
     fixed = len(mesh.vertices) + len(division.segment)
     used[:fixed] = True
-    if not used.all():  # placed outside of the domain
+    is_all = bool(used.all())
+    if not is_all:  # placed outside of the domain
         number = np.cumsum(used, dtype=np.int32) - 1
         vertices, triangles = vertices[used], number[triangles].astype(np.int32)
     markers = np.zeros(len(segments.ends), np.int32)
     markers[: segments.named] = segments.markers
+    data = _triangle_data(mesh, vertices, triangles, device)
     made = Mesh.sound(
         vertices=vertices,
         triangles=triangles,
@@ -283,10 +291,13 @@ def _mesh(
         holes=mesh.holes,
         regions=mesh.regions,
         names=mesh.names,
-        **_triangle_data(mesh, vertices, triangles, device),
+        **data,
         vertex_attributes=_vertex_attributes(mesh, segments, division, len(vertices)),
     )
-    return record_triangulation(made, Links(tables.finding_neighbours(), sides))
+    on_device = None
+    if is_all and not data and not isinstance(tables, HostTriangles):
+        on_device = OnDevice(tables, sides, None, None)
+    return record_triangulation(made, Links(tables.finding_neighbours(), sides)), on_device
 
 
 def _vertex_markers(mesh: Mesh, segments: Segments, division: Division, count: int) -> Int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dmr.common.text import option
 from dmr.errors import OptionError
@@ -13,6 +12,7 @@ from dmr.memory import sum_float64
 from dmr.mesh.statistics import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
+from dmr.refinement.setup.samples import samples_of
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.source import SizeSource
@@ -116,34 +116,38 @@ def expected_triangles(state: DeviceMesh, options: RefineOptions) -> int:
 
 # Triangles of a result over those that are equilateral with sides as long as the bound on edges (measured).
 OVER_EQUILATERAL = 2.1
-SAMPLES, SAMPLES_PER_GLANCE = 2**14, 2**6  # all samples, and those per one that tells even sizes from others
+SAMPLES_PER_GLANCE = 2**6  # all samples per one that tells even sizes from others
 MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 
 
-def estimated_triangles(mesh: Mesh, options: RefineOptions, bounds: LocalBounds[SizeSource]) -> float:
-    """Estimates how many triangles the bounds on areas and edges need, for a progress bar; 0 without such bounds."""
-    unbounded = options.max_area is None and not has_area_bounds(mesh) and not bounds
-    if unbounded or not 0 < triangle_count(mesh) <= MOST_SAMPLED:
+def estimated_triangles(mesh: Mesh | DeviceMesh, options: RefineOptions, bounds: LocalBounds[SizeSource]) -> float:
+    """Estimates how many triangles the bounds on areas and edges need, for a progress bar; 0 without such bounds.
+
+    Kernels evaluate samples in the triangles, where the mesh is: nothing but the sum leaves the device.
+    """
+    if isinstance(mesh, DeviceMesh):
+        has_own, count = mesh.area_bounds is not None, mesh.slots
+    else:
+        has_own, count = has_area_bounds(mesh), triangle_count(mesh)
+    if (options.max_area is None and not has_own and not bounds) or not 0 < count <= MOST_SAMPLED:
         return 0.0
-    triangle, area = _samples(mesh)
-    density = np.broadcast_to(OVER_THE_FEWEST / _bounds(mesh, options.max_area), len(mesh.triangles))[triangle]
-    if bounds:
-        places = _sample_places(mesh, triangle)
-        if bounds.max_edge is not None:
-            sizes = bounds.max_edge(places)
-            density = np.maximum(density, OVER_EQUILATERAL / (EQUILATERAL * sizes * sizes))
-        if bounds.area_root is not None:
-            density = np.maximum(density, OVER_THE_FEWEST / bounds.area_root(places) ** 2)
-    return float((density * area).sum())
+    samples = samples_of(mesh, options.max_area)
+    device = samples.points.device
+    factors = LocalBounds(OVER_EQUILATERAL / (OVER_THE_FEWEST * EQUILATERAL), 1.0)
+    for source, factor in bounds.beside(factors):
+        lengths = device.empty(samples.count, np.float64)
+        source.on(device).evaluate(samples.points, samples.count, lengths)
+        samples.raise_demands(lengths, factor)
+    return OVER_THE_FEWEST * sum_float64(samples.demands)
 
 
 def target_triangles(mesh: Mesh, sizes: SizeSource) -> float:
     """Estimates how many equilateral triangles with the wanted sizes fill a mesh, for a progress bar."""
     if len(mesh.triangles) > MOST_SAMPLED:
         return 0.0
-    triangle, area = _samples(mesh)
-    there = sizes(_sample_places(mesh, triangle))
-    return float((area / (EQUILATERAL * there * there)).sum())
+    samples = samples_of(mesh)
+    there = sizes(samples.places)
+    return float((samples.shares.content() / (EQUILATERAL * there * there)).sum())
 
 
 def is_even(mesh: Mesh, sizes: SizeSource) -> bool:
@@ -152,27 +156,8 @@ def is_even(mesh: Mesh, sizes: SizeSource) -> bool:
         return True
     if len(mesh.triangles) > MOST_SAMPLED:
         return False
-    there = sizes(_sample_places(mesh, _samples(mesh)[0])[::SAMPLES_PER_GLANCE])
+    there = sizes(samples_of(mesh).places[::SAMPLES_PER_GLANCE])
     return bool((there == there[0]).all())
-
-
-def _samples(mesh: Mesh) -> tuple[NDArray[np.int64], Float]:
-    """Returns the triangle of each sample, and the area that it stands for."""
-    areas = np.abs(triangle_areas(mesh))
-    counts = 1 + (SAMPLES * areas / max(float(areas.sum()), np.finfo(float).tiny)).astype(np.int64)
-    triangle = np.repeat(np.arange(len(areas)), counts)
-    return triangle, (areas / counts)[triangle]
-
-
-def _sample_places(mesh: Mesh, triangle: NDArray[np.int64]) -> Float:
-    """Returns points of a low-discrepancy sequence in triangles (Roberts 2018, "The Unreasonable Effectiveness of
-    Quasirandom Sequences")."""
-    k = np.arange(len(triangle))[:, None]
-    u, v = ((k + 1) * (0.7548776662466927, 0.5698402909980532) % 1.0).T
-    u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
-    a, b, c = mesh.vertices[mesh.triangles[triangle]].transpose(1, 0, 2)
-    places: Float = a + u[:, None] * (b - a) + v[:, None] * (c - a)
-    return places
 
 
 def default_budget(

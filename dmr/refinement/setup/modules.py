@@ -37,18 +37,22 @@ ALWAYS = (
     "refine/retriangulation/retriangulation",
     "refine/rounds/rounds",
 )
+ESTIMATION = ("mesh/samples", "sizing/sizes")
 OPTIMIZATION = ("optimize/checks", "optimize/moves")
 ROUNDS_ON_DEVICE = ("primitives/device_loop", "refine/rounds/persistent_rounds", "refine/rounds/single_block_rounds")
 
 
-def refinement_modules(options: RefineOptions, *, rounds_on_device: bool, placed: bool = False) -> tuple[str, ...]:
+def refinement_modules(
+    options: RefineOptions, *, rounds_on_device: bool, placed: bool = False, estimated: bool = False
+) -> tuple[str, ...]:
     """Returns the module names for `Device.prepare`.
 
     Args:
         options: options of the refinement.
         rounds_on_device: whether the device runs rounds without the host.
-        placed: whether points are placed by size first.
+        placed: whether points are placed by size first; estimated: whether the number of triangles is estimated.
     """
     driver = ROUNDS_ON_DEVICE if rounds_on_device else ()
     further = ((*PLACEMENT, *FINE_OUTLINES) if placed else ()) + (OPTIMIZATION if options.optimize else ())
+    further += ESTIMATION if estimated else ()
     return ALWAYS + driver + further + MARKINGS[options.marking].gpu_modules + BALANCES[options.balance].gpu_modules

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.mesh.provenance import is_triangulation
+from dmr.mesh.provenance import is_triangulation, links_of
+from dmr.mesh.statistics import triangle_areas
 from dmr.mesh.types import Mesh
 from dmr.refinement import pipeline
+from dmr.refinement.placement import placing
+from dmr.refinement.setup import admission
 from dmr.refinement.state.records import POINT, TRIANGLE
 from dmr.triangulation import meshing, preparing
 from dmr.triangulation.deferred import DeferredMesh
@@ -55,6 +58,7 @@ def stays(monkeypatch):
         return serial(pslg, None, **options) if device is None else plane_by_rounds(pslg, device, **options)
 
     monkeypatch.setattr(meshing, "fastest_plane", fastest)
+    monkeypatch.setattr(placing, "fastest_plane", fastest)
 
 
 def assert_same(found: Mesh, expected: Mesh) -> None:
@@ -115,6 +119,76 @@ def test_holes_regions_and_sizes_by_place_stay_on_the_device(device, stays, monk
     assert few < result.input_mesh.triangle_count  # so that one more list of triangles would be noticed
     data = x.size**2 + 2 * x.size  # of the field, on a GPU
     assert 2 * triangles <= moved[np.dtype(np.float64)] < 2 * triangles + 2 * data + 1000
+
+
+class Shown:
+    """A callback that is shown with an estimate; attributes: the triangles and the estimate that it was given."""
+
+    def begin(self, triangles: int, expected: float) -> None:
+        self.triangles, self.expected = triangles, expected
+
+    def __call__(self, round_number: int, bad: int, triangles: int) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("bound", ["max_area", "max_edge"])
+def test_an_estimate_for_a_progress_bar_takes_nothing_from_the_device(device, stays, monkeypatch, bound):
+    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    monkeypatch.setattr(pipeline, "TOO_FEW_FOR_A_GPU", 0)
+    points = np.random.default_rng(8).random((20_000, 2))
+    x = np.linspace(0, 1, 3)
+    field = dmr.SizeField.from_grid(x, x, np.full((3, 3), 0.005))
+    shown, options = Shown(), {"max_area": 1e-5} if bound == "max_area" else {"max_edge": field}
+    runs = {}
+    for progress in (lambda *numbers: True, shown):
+        before = device.moved.copy()
+        result = dmr.refine(points, progress=progress, **options)
+        runs[progress] = device.moved - before
+        assert "triangles" not in vars(result.input_mesh)
+    without, with_estimate = runs.values()
+    few = 100  # sums and counts, and the field
+    for dtype in without | with_estimate:
+        assert abs(with_estimate[dtype] - without[dtype]) < few, dtype
+    assert shown.triangles == result.input_mesh.triangle_count
+    area = float(triangle_areas(result.input_mesh).sum())
+    per_area = 1.6 / 1e-5 if bound == "max_area" else 2.1 / (np.sqrt(3) / 4 * 0.005**2)
+    assert shown.expected == pytest.approx(area * per_area, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", ["number", "grid", "function"])
+def test_placement_by_size_sends_the_input_and_the_placed_mesh_to_the_device_once(device, stays, monkeypatch, size):
+    """The host reads the triangles before and after the placement; neither of them returns to the device."""
+    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    x = np.linspace(-1, 1, 9)
+    field = dmr.SizeField.from_grid(x, x, np.full((9, 9), 0.02))
+    given = {"number": 0.02, "grid": field, "function": lambda places: np.full(len(places), 0.02)}[size]
+    links = []
+    monkeypatch.setattr(admission, "links_of", lambda mesh: links.append(links_of(mesh)) or links[-1])
+    before = device.moved.copy()
+    result = dmr.refine(dmr.Pslg(RING, OUTLINE), size=given)
+    moved, mesh = device.moved - before, result.mesh
+    assert not links  # of a mesh that would be copied to the device
+    expected = dmr.refine(dmr.triangulate(dmr.Pslg(RING, OUTLINE)), size=given, device="cpu", threads=1).mesh
+    assert_same(mesh, expected)
+    rows = 3 * (len(result.input_mesh.triangles) + 2 * len(mesh.triangles))
+    assert moved[np.dtype(np.int32)] < rows + 25 * len(mesh.vertices)
+
+
+@pytest.mark.parametrize("name", ["max_edge", "area"])
+def test_samples_of_a_function_go_to_a_triangulation_on_the_device(device, stays, monkeypatch, name):
+    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    links = []
+    monkeypatch.setattr(admission, "links_of", lambda mesh: links.append(links_of(mesh)) or links[-1])
+    graph = GRAPHS["regions"]
+
+    def bound(places):
+        return 0.03 + 0.05 * np.abs(places[:, 0])
+
+    result = dmr.refine(graph, **{name: bound})
+    assert not links
+    source = dmr.triangulate(graph, method="serial")
+    assert_same(result.mesh, dmr.refine(source, **{name: bound}, device="cpu", threads=1).mesh)
+    assert_same(result.input_mesh, source)
 
 
 def test_the_input_of_a_refinement_is_computed_when_it_is_read(device_options, stays):

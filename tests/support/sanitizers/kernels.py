@@ -106,6 +106,24 @@ def lattices():
     yield ["gaps"], digest(run.mesh.vertices, run.mesh.triangles)
 
 
+class Estimated:
+    """A progress callback that keeps the estimate of triangles."""
+
+    def begin(self, triangles, expected):
+        self.expected = expected
+
+    def __call__(self, *numbers):
+        return True
+
+
+def estimates():
+    """Yields (case, digest) for estimates of triangles from samples."""
+    shown = Estimated()
+    square = polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
+    run = dmr.refine(square, max_edge=finer_to_the_left, max_area=0.02, device="cpu", threads=3, progress=shown)
+    yield ["estimate", shown.expected], digest(run.mesh.vertices, run.mesh.triangles)
+
+
 @contextmanager
 def teams_that_wait():
     """Enables rounds that a CPU does not use by default: small ones by one team, larger ones by teams that wait."""
@@ -263,6 +281,7 @@ def main(folder, library="", every=""):
         tables(meshes),
         refinements(meshes, every=bool(every)),
         lattices(),
+        estimates(),
         grouped_orders(meshes),
         empty_interiors(),
         device_launches(device, meshes),
