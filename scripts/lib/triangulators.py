@@ -1,6 +1,6 @@
 """Other programs that triangulate points, or points and segments, from numpy arrays; each from a package of its own.
 
-    pip install pythoncdt CGAL gmsh meshpy scipy matplotlib shapely startinpy dylaunator adaptive-triangulation
+    pip install '.[bench]'
 
 Tried on 2026-11-24 and left out: packages without a wheel for Python 3.11 (delaunator, poly2tri, pygalmesh,
 scikit-geometry); and condeltri, a binding of the same library as pythoncdt, which cannot be loaded beside it.

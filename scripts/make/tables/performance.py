@@ -14,6 +14,7 @@ COMMANDS = "2026-11-22-2-cores-command"
 SMALL = ("2026-11-22-2-cores-small", "2026-11-22-h200-small")
 DOMAINS = ("2026-11-23-2-cores-domains", "2026-11-23-h200-domains")
 TRIANGULATIONS = "2026-11-23-2-cores-triangulate"
+TRIANGULATORS = "2026-11-24-2-cores-triangulators"
 SMALL_MESHES = ("random 100", "random 300", "random 1,000", "random 3,000", "random 10,000", "graded.ele", "sample.ele")
 DOMAIN_TITLES = {
     "regional-land": "regional land",
@@ -28,6 +29,20 @@ DOMAIN_TITLES = {
     "plate-1e-4": "plate, largest area 1e-4",
     "plate-1e-5": "plate, largest area 1e-5",
     "plate-2e-6": "plate, largest area 2e-6",
+}
+PROGRAMS = {
+    "whole": "`dmr.triangulate`",
+    "triangle": "Triangle, `-p`",
+    "cdt": "CDT (pythoncdt)",
+    "cgal": "CGAL, its Python bindings",
+    "gmsh": "Gmsh, `algorithm.triangulate`",
+    "meshpy": "MeshPy (Triangle)",
+    "qhull": "Qhull (scipy)",
+    "matplotlib": "Qhull (matplotlib)",
+    "geos": "GEOS (shapely)",
+    "startinpy": "startinpy",
+    "dylaunator": "dylaunator",
+    "adaptive": "adaptive-triangulation",
 }
 TRIANGULATED = {"points": "random points", "segments": "points and segments", "polygon": "a polygon"}
 
@@ -162,6 +177,27 @@ def triangulations() -> str:
     return table(("input", "`dmr.triangulate`, s", "Triangle `-p`, s", "ratio"), body, right=True)
 
 
+def triangulators() -> str:
+    """Triangulation by other programs: seconds, and those of this package over them."""
+    rows = bench(TRIANGULATORS)
+    head = ["program"]
+    for row in rows:
+        segments = f", {row['segments']:,} segments" if row["segments"] else ""
+        head.append(f"{TRIANGULATED[row['input']]}: {row['vertices']:,}{segments}")
+    body = []
+    for name, title in PROGRAMS.items():
+        cells = []
+        for row in rows:
+            seconds = row["seconds"].get(name)
+            if seconds is None:
+                cells.append("")
+                continue
+            ratio = "" if name == "whole" else f" ({_ratio(middle(row['seconds']['whole']) / middle(seconds))})"
+            cells.append(_seconds(seconds) + ratio)
+        body.append([title, *cells])
+    return table(head, body, right=True)
+
+
 def large_meshes() -> str:
     """Refinement by size on a GPU."""
     body = []
@@ -201,5 +237,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "domains": domains,
     "domain-phases": domain_phases,
     "triangulations": triangulations,
+    "triangulators": triangulators,
     "large-meshes": large_meshes,
 }
