@@ -18,6 +18,7 @@ from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, 
 from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.distributed.tiles.piece import Int64
 from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.union import Numbers
 from dmr.memory import Device, constant
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.placement.admission import direct, segment_records
@@ -26,6 +27,7 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 
 INPUT_VERTEX = constant("INPUT_VERTEX")
+UNNUMBERED = 2**62  # stands for the first vertex without a number: above all numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,21 +71,21 @@ def tile_of(patch: Patch, whole: Whole) -> Tile:
     ends = whole.ends[origins]
     at_ends = ends.reshape(-1)
     needed = np.unique(np.concatenate([at_ends, _anchors(patch.numbers, whole), _anchors(at_ends, whole)]))
-    further = np.setdiff1d(needed, patch.numbers)
+    present = Numbers(patch.numbers, UNNUMBERED)
+    further = needed[present.find(needed) < 0]
     numbers = np.concatenate([patch.numbers, further])
-    order = np.argsort(numbers)
 
     def local(wanted: NDArray[Any]) -> Int:
-        place: Int = order[np.searchsorted(numbers, wanted, sorter=order)].astype(np.int32)
-        return place
+        """Returns the places of numbers, -1 for those of vertices that the tile does not have."""
+        flat = wanted.reshape(-1)
+        place, beyond = present.find(flat), Numbers(further).find(flat)
+        return np.where((place < 0) & (beyond >= 0), beyond + np.int32(len(patch.numbers)), place).reshape(wanted.shape)
 
     known, at = whole.rows(numbers)
     acute = np.zeros(len(numbers), np.uint8)
     acute[known] = whole.acute[at]
-    anchor, anchors = np.full(len(numbers), -1, np.int32), np.full(len(numbers), -1, np.int64)
-    anchors[known] = whole.anchor[at]
-    anchors[~np.isin(anchors, numbers)] = -1  # of a further vertex, which nothing here compares
-    anchor[anchors >= 0] = local(anchors[anchors >= 0])
+    anchor = np.full(len(numbers), -1, np.int32)
+    anchor[known] = local(whole.anchor[at])  # that of a further vertex may be missing, but nothing here compares it
     own = patch.mesh
     mesh = Mesh.sound(
         vertices=np.concatenate([own.vertices, whole.points[whole.rows(further)[1]]]),

@@ -39,12 +39,16 @@ class Circles:
         if not len(points) or not len(self._corners):
             return found
         usual = np.flatnonzero(~self._slender)
-        near = cKDTree(points).query_ball_point(self._centers[usual], BEYOND * self._radii[usual])
-        counts = np.array([len(each) for each in near], np.int64)
-        listed = (
-            np.concatenate([np.asarray(each, np.int64) for each in near]) if counts.sum() else np.empty(0, np.int64)
-        )
-        self._test(points, np.repeat(usual, counts), listed, found)
+        radii = BEYOND * self._radii[usual]
+        if len(usual):  # as a rule few points are near: the others are not sorted into a tree
+            farthest = np.nextafter(radii.max(), np.inf)
+            reached = np.flatnonzero(
+                cKDTree(self._centers[usual]).query(points, distance_upper_bound=farthest)[1] < len(usual)
+            )
+            near = cKDTree(points[reached]).query_ball_point(self._centers[usual], radii)
+            counts = np.array([len(each) for each in near], np.int64)
+            listed = np.concatenate([np.empty(0, np.int64), *(np.asarray(each, np.int64) for each in near)])
+            self._test(points, np.repeat(usual, counts), reached[listed], found)
         for each in np.flatnonzero(self._slender):
             rest = np.flatnonzero(~found)
             self._test(points, np.full(len(rest), each), rest, found)

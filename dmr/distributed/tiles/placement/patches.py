@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from dmr.common.threads import available_threads
 from dmr.distributed.tiles.admission import admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import Edges, border_vertices, cut_edges, edges_of
@@ -52,6 +53,7 @@ SEED_CLEARANCE = 1.5  # sizes between a seed and all other points
 LEAST_DISTANCE = 0.3  # sizes between a new point and a vertex of the coarse mesh
 SAMPLES = 5  # of the sizes along an edge to a frozen triangle
 MOST_POINTS = 2**29
+SEARCHED = 1.001  # largest distances within which other points are searched
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +73,12 @@ def place_in_patch(patch: Patch, whole: Whole, bounds: Bounds, wanted: Wanted, d
         bounds: of the refinement; wanted: the sizes; device: where.
     """
     prepare(device, bounds.options, placed=True)
-    placing = _Placing(patch, whole, wanted.sizes(bounds), wanted.lattice, device)
-    with device.lock, device.current:
-        return placing.run()
+    return _Placing(patch, whole, wanted.sizes(bounds), wanted.lattice, device).run()
 
 
 class _Placing:
+    """Places points in one patch. It holds the device only while kernels run: other tiles use it meanwhile."""
+
     def __init__(self, patch: Patch, whole: Whole, sizes: SizeSource, lattice: Float, device: Device) -> None:
         self._patch, self._whole, self._sizes, self._device = patch, whole, sizes, device
         self._lattice = lattice
@@ -134,14 +136,13 @@ class _Placing:
         if len(fronts):
             pieces = np.concatenate([row[segments], fence_pieces]).astype(np.int32)
             outline = Outline(nodes, pieces, fronts, np.empty((0, 2), np.int32))
-            found = np.concatenate(
-                [found, Front(outline, self._sizes, self._device, MOST_POINTS).run(TimeLimit(None), None)]
-            )
+            with self._device.lock, self._device.current:
+                advanced = Front(outline, self._sizes, self._device, MOST_POINTS).run(TimeLimit(None), None)
+            found = np.concatenate([found, advanced])
         found = found[~self._circles.hold(found)]
         coarse = kept[patch.vertex_origin[kept] == COARSE_VERTEX]
         if len(coarse) and len(found):
-            apart = cKDTree(self._points[coarse]).query(found)[0]
-            found = found[apart >= LEAST_DISTANCE * self._sizes(found)]
+            found = found[self._apart(found, self._points[coarse], LEAST_DISTANCE * self._sizes(found))]
         return found
 
     def _removable(self) -> Mask:
@@ -240,11 +241,12 @@ class _Placing:
         good = np.abs(self._sizes(points) - lattice.size) <= EVEN * lattice.size
         good &= ~self._circles.hold(points)
         if len(segments):
-            good &= cKDTree(self._points[np.unique(segments)]).query(points)[0] >= CLEARANCE * lattice.size
+            ends = self._points[np.unique(segments)]
+            good &= self._apart(points, ends, np.full(len(points), CLEARANCE * lattice.size))
         free = np.unique(corners)
         free = free[self._patch.vertex_origin[free] != COARSE_VERTEX]
         if len(free):
-            good &= cKDTree(self._points[free]).query(points)[0] >= SPACING * lattice.size
+            good &= self._apart(points, self._points[free], np.full(len(points), SPACING * lattice.size))
         if not good.any():
             return none
         points, of = points[good], of[good]
@@ -254,6 +256,14 @@ class _Placing:
         )
         pairs = pairs[np.lexsort(pairs.T[::-1])]
         return _Begun(points, np.concatenate([pairs, pairs[:, ::-1]]), of)
+
+    def _apart(self, points: Float, others: Float, least: Float) -> Mask:
+        """Returns which points are at least a distance away from all others, each its own."""
+        # A search without a bound visits most of the tree for a point that is far from all others.
+        most, threads = SEARCHED * float(least.max(initial=0.0)), self._device.threads or available_threads()
+        nearest = cKDTree(others).query(points, distance_upper_bound=most, workers=threads)[0]
+        found: Mask = nearest >= least
+        return found
 
     def _places(self, triangles: Int, points: Float) -> Places:
         background = Mesh.sound(vertices=self._points, triangles=triangles)
@@ -319,13 +329,14 @@ class _Placing:
         row[kept] = np.arange(len(kept), dtype=np.int32)
         edges, both = self._constraints()
         points = np.concatenate([self._points[kept], candidates])
-        plane = fastest_plane(Pslg(points, row[edges]), self._device)
-        if len(plane.conflicts) or plane.same_as is not None:
-            raise InternalError("points placed in a tile meet its segments or each other")
-        inside = np.zeros(plane.parts, np.bool_)
-        inside[plane.left] = True
-        inside[plane.right[both[plane.edge_segments]]] = True
-        corners = plane.tables.within(inside, plane.left_side)[0].corners
+        with self._device.lock, self._device.current:
+            plane = fastest_plane(Pslg(points, row[edges]), self._device)
+            if len(plane.conflicts) or plane.same_as is not None:
+                raise InternalError("points placed in a tile meet its segments or each other")
+            inside = np.zeros(plane.parts, np.bool_)
+            inside[plane.left] = True
+            inside[plane.right[both[plane.edge_segments]]] = True
+            corners = plane.tables.within(inside, plane.left_side)[0].corners
         there = np.zeros(len(points), np.bool_)
         there[corners] = True
         chosen = np.flatnonzero(there[len(kept) :])
@@ -390,27 +401,32 @@ class _Placing:
             patch, vertex_origin=np.where(near & (patch.vertex_origin < 0), INPUT_VERTEX, patch.vertex_origin)
         )
         tile = tile_of(held, self._whole)
-        state = admit_tile(tile, self._whole, self._device)
-        smooth(state, Epochs())
-        n, order = len(patch.numbers), state.order.download()
+        chosen = np.flatnonzero(~tile.frozen)
+        with self._device.lock, self._device.current:
+            state = admit_tile(tile, self._whole, self._device)
+            smooth(state, Epochs())
+            n, order = len(patch.numbers), state.order.download()
+            moved_points = state.points[: len(order)].download().view(np.float64).reshape(-1, 2)
+            corners = self._device.empty(3 * state.slots, np.int32)
+            self._device.launch(
+                "restore_corners", state.slots, state.triangles, state.order, state.input_vertices, corners
+            )
+            active = corners.detach().reshape(-1, 3)
+            if state.ancestor is not None:
+                chosen = chosen[state.ancestor[: state.slots].download()]
         vertices = np.empty((len(order), 2))
-        vertices[order] = state.points[: len(order)].download().view(np.float64).reshape(-1, 2)
+        vertices[order] = moved_points
         vertices = vertices[:n]
         moved = np.flatnonzero(~fixed)
         if self._circles.hold(vertices[moved]).any():
             return patch
-        corners = self._device.empty(3 * state.slots, np.int32)
-        self._device.launch("restore_corners", state.slots, state.triangles, state.order, state.input_vertices, corners)
-        chosen = np.flatnonzero(~tile.frozen)
-        if state.ancestor is not None:
-            chosen = chosen[state.ancestor[: state.slots].download()]
         rows = np.concatenate([np.flatnonzero(tile.frozen), chosen])
         own, attributes = patch.mesh, patch.mesh.vertex_attributes
         if attributes is not None:
             attributes = self._interpolated(own, triangles[frozen:], vertices, moved)
         mesh = Mesh.sound(
             vertices=vertices,
-            triangles=np.concatenate([triangles[tile.frozen], corners.detach().reshape(-1, 3)]),
+            triangles=np.concatenate([triangles[tile.frozen], active]),
             segments=own.segments, segment_markers=own.segment_markers, vertex_markers=own.vertex_markers,
             vertex_attributes=attributes,
             triangle_attributes=None if own.triangle_attributes is None else own.triangle_attributes[rows],
