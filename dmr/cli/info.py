@@ -12,7 +12,8 @@ from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted, option
 from dmr.errors import OptionError
 from dmr.mesh.names import Names
-from dmr.mesh.statistics import Distribution, Quality, bounding_box, measure
+from dmr.mesh.shapes import bounding_box
+from dmr.mesh.statistics import Distribution, Quality, measure
 from dmr.mesh.types import Pslg
 
 BAR_WIDTH = 44

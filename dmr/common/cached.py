@@ -33,5 +33,14 @@ class cached_property(Generic[_Value]):
     def __get__(self, item: object | None, owner: type | None = None) -> cached_property[_Value] | _Value:
         if item is None:
             return self
-        value: _Value = vars(item).setdefault(self._name, self._compute(item))  # atomic, unlike a test and a write
-        return value
+        return set_once(item, self._name, self._compute(item))
+
+
+def set_once(item: object, name: str, value: _Value) -> _Value:
+    """Sets an attribute unless it is set, also of a frozen object, and returns its value.
+
+    This is the only place that writes to the dictionary of an object: `setdefault` is atomic, and a test followed by
+    `object.__setattr__` is not.
+    """
+    found: _Value = vars(item).setdefault(name, value)
+    return found

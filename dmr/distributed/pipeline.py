@@ -29,7 +29,7 @@ from dmr.distributed.tiles_of_parts import parts_digest, refine_parts
 from dmr.errors import OptionError
 from dmr.memory import open_device
 from dmr.mesh.arguments import file_path
-from dmr.mesh.statistics import bounding_box
+from dmr.mesh.shapes import bounding_box
 from dmr.mesh.types import Mesh, Pslg
 from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.refinement.options import RefineOptions

@@ -15,8 +15,9 @@ from dmr.common.text import counted
 from dmr.domains.rings import checked_points
 from dmr.errors import InvalidMeshError, WrongTypeError
 from dmr.mesh.arguments import check_kind
+from dmr.mesh.arrays import whole_table
 from dmr.mesh.names import MARKERS, REGIONS, checked_names, merged_names
-from dmr.mesh.types import Float, Int, Pslg, whole_table
+from dmr.mesh.types import Float, Int, Pslg
 
 
 def merge(*parts: Pslg) -> Pslg:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.mesh.types import Int, Mesh
+from dmr.mesh.arrays import Int, MeshArrays
 
 
-def unique_edges(mesh: Mesh) -> tuple[Int, Int]:
+def unique_edges(mesh: MeshArrays) -> tuple[Int, Int]:
     """List every edge once, smaller vertex first, in ascending order, and its number of triangles (1: boundary)."""
     n = max(len(mesh.vertices), 1)
     ends = mesh.triangles[:, [1, 2, 2, 0, 0, 1]].reshape(-1, 2)
@@ -28,7 +28,7 @@ def unique_edges(mesh: Mesh) -> tuple[Int, Int]:
     return edges, counts
 
 
-def find_edges(mesh: Mesh) -> tuple[Int, Int]:
+def find_edges(mesh: MeshArrays) -> tuple[Int, Int]:
     """List all edges of a mesh, each once, sorted by vertices, and their markers.
 
     Args:

@@ -15,9 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from dmr.mesh.types import Float, Int, Mesh
+from dmr.mesh.arrays import Float, Int, MeshArrays
+
+_Mesh = TypeVar("_Mesh", bound=MeshArrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,21 +43,21 @@ class Links:
 
 # Kept outside the meshes, because their copies and pickles get all of their attributes. An entry is written before any
 # other thread knows the mesh, never changed, and lasts as long as the mesh; a child of fork() inherits both.
-_MADE: WeakKeyDictionary[Mesh, tuple[Float, Int, Int, Links]] = WeakKeyDictionary()
+_MADE: WeakKeyDictionary[MeshArrays, tuple[Float, Int, Int, Links]] = WeakKeyDictionary()
 
 
-def record_triangulation(mesh: Mesh, links: Links) -> Mesh:
+def record_triangulation(mesh: _Mesh, links: Links) -> _Mesh:
     """Register a mesh that the project's triangulation created from arrays with no other references; returns it."""
     _MADE[mesh] = mesh.vertices, mesh.triangles, mesh.segments, links
     return mesh
 
 
-def is_triangulation(mesh: Mesh) -> bool:
+def is_triangulation(mesh: MeshArrays) -> bool:
     """Test whether the project's triangulation created exactly this object, with its current arrays."""
     return links_of(mesh) is not None
 
 
-def links_of(mesh: Mesh) -> Links | None:
+def links_of(mesh: MeshArrays) -> Links | None:
     """Return the links of a mesh for which `is_triangulation` is true, None for any other."""
     current = mesh.vertices, mesh.triangles, mesh.segments  # first: a mesh is registered when it gets its triangles
     *arrays, links = _MADE.get(mesh, (None, None, None, None))
@@ -62,15 +65,15 @@ def links_of(mesh: Mesh) -> Links | None:
 
 
 # As _MADE: refined meshes, and their origins. Only the origin is kept alive, not the meshes between.
-_REFINED: WeakKeyDictionary[Mesh, tuple[Float, Int, Int, Mesh]] = WeakKeyDictionary()
+_REFINED: WeakKeyDictionary[MeshArrays, tuple[Float, Int, Int, Any]] = WeakKeyDictionary()
 
 
-def record_refinement(mesh: Mesh, source: Mesh) -> None:
+def record_refinement(mesh: MeshArrays, source: MeshArrays) -> None:
     """Register a mesh that was refined or optimised from `source`, and so has the same outline."""
     _REFINED[mesh] = mesh.vertices, mesh.triangles, mesh.segments, origin_of(source)
 
 
-def record_same(mesh: Mesh, source: Mesh) -> None:
+def record_same(mesh: MeshArrays, source: MeshArrays) -> None:
     """Register a mesh with the vertices, triangles and segments of another one, whose provenance it shares."""
     links = links_of(source)
     if links is not None:
@@ -78,8 +81,9 @@ def record_same(mesh: Mesh, source: Mesh) -> None:
     record_refinement(mesh, source)
 
 
-def origin_of(mesh: Mesh) -> Mesh:
+def origin_of(mesh: _Mesh) -> _Mesh:
     """Return the mesh from which a mesh was refined, in any number of steps; of a mesh of other origin, itself."""
     vertices, triangles, segments, origin = _REFINED.get(mesh, (None, None, None, mesh))
     same = mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments
-    return origin if same else mesh
+    found: _Mesh = origin if same else mesh
+    return found

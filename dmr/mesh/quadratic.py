@@ -11,10 +11,11 @@ from dmr.common.frozen import HoldsFrozen, freeze_fields
 from dmr.common.text import counted
 from dmr.errors import InvalidMeshError
 from dmr.mesh.arguments import check_kind
+from dmr.mesh.arrays import check_table, whole_table
 from dmr.mesh.edges import edge_places, find_edges
 from dmr.mesh.names import Names
 from dmr.mesh.naming import named
-from dmr.mesh.types import Float, Int, Mesh, check_table, whole_table
+from dmr.mesh.types import Float, Int, Mesh
 
 BYTES_PER_TRIANGLE = 95  # peak memory, measured
 

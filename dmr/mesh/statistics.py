@@ -1,14 +1,13 @@
 """Mesh quality statistics: angles, areas, edge lengths, radius-edge ratios and aspect ratios of all triangles.
 
-Everything is computed in float64 from the coordinates, in blocks that fit in the cache and on all cores (kernels and
-numpy release the interpreter lock while they work), so that 15 million triangles take one second. This module does not
+Everything is computed in float64 from the coordinates, on all cores (`dmr.mesh.shapes`), so that 15 million triangles
+take one second. This module does not
 decide whether a mesh is valid: `dmr.validate` does that, in exact arithmetic.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,18 +15,15 @@ import numpy as np
 
 from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.available import require_memory
-from dmr.common.pooling import close, new_pool, submit
 from dmr.common.text import counted
-from dmr.common.threads import available_threads
-from dmr.memory.host.device import HostArray, HostDevice
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.edges import unique_edges
+from dmr.mesh.shapes import BLOCK, bounding_box, in_blocks, shapes_of
 from dmr.mesh.types import Float, Int, Mesh, check_indices
 
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 HISTOGRAM_BINS = 60  # one per degree: no smallest angle exceeds 60
 BYTES_PER_TRIANGLE = 50  # peak memory of `measure`, measured
-_BLOCK = 1 << 15  # triangles per block: its dozen temporaries stay in a core's cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +112,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
     smallest, largest, areas, radius_edge, aspect = (np.empty(m) for _ in range(5))
 
     def work(start: int, stop: int) -> None:
-        shape = _shapes(mesh.vertices, mesh.triangles[start:stop], edges=True)
+        shape = shapes_of(mesh.vertices, mesh.triangles[start:stop], edges=True)
         smallest[start:stop], largest[start:stop] = shape.degrees(shape.at_smallest), shape.degrees(shape.at_largest)
         areas[start:stop] = shape.twice_area / 2
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -125,7 +121,7 @@ def measure(mesh: Mesh, *, bound: float | None = None) -> Quality:
             radius_edge[start:stop] = middle * longest / (2 * twice)
             aspect[start:stop] = longest**2 / twice
 
-    _in_blocks(work, m)
+    in_blocks(work, m)
     edges, triangles_per_edge = unique_edges(mesh)
     box = bounding_box(mesh.vertices)
     return Quality(
@@ -158,13 +154,13 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
     """
     check_indices(mesh)
     m = len(mesh.triangles)
-    starts = max(1, -(-m // _BLOCK))
+    starts = max(1, -(-m // BLOCK))
     rows = np.zeros((starts, 6))
 
     def work(start: int, stop: int) -> None:
-        shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
+        shape = shapes_of(mesh.vertices, mesh.triangles[start:stop])
         smallest, area = shape.degrees(shape.at_smallest), shape.twice_area / 2
-        rows[start // _BLOCK] = (
+        rows[start // BLOCK] = (
             smallest.min(),
             shape.degrees(shape.at_largest).max(),
             smallest.sum(),
@@ -173,7 +169,7 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
             0 if max_area is None else np.count_nonzero(area > max_area),
         )
 
-    _in_blocks(work, m)
+    in_blocks(work, m)
     return Summary(
         vertices=len(mesh.vertices),
         triangles=m,
@@ -186,42 +182,9 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
     )
 
 
-def min_angles(mesh: Mesh) -> Float:
-    """Compute the smallest angle of each triangle in degrees: (m,) float64."""
-    check_indices(mesh)
-    angles = np.empty(len(mesh.triangles))
-
-    def work(start: int, stop: int) -> None:
-        shape = _shapes(mesh.vertices, mesh.triangles[start:stop])
-        angles[start:stop] = shape.degrees(shape.at_smallest)
-
-    _in_blocks(work, len(angles))
-    return angles
-
-
-def triangle_areas(mesh: Mesh) -> Float:
-    """Compute the area of each triangle, negative for clockwise triangles: (m,) float64."""
-    check_indices(mesh)
-    areas = np.empty(len(mesh.triangles))
-
-    def work(start: int, stop: int) -> None:
-        areas[start:stop] = _shapes(mesh.vertices, mesh.triangles[start:stop]).twice_area / 2
-
-    _in_blocks(work, len(areas))
-    return areas
-
-
 @np.errstate(over="ignore", invalid="ignore")
 def _sum(values: Float) -> float:
     return float(values.sum())
-
-
-def bounding_box(vertices: Float) -> tuple[float, float, float, float]:
-    """Compute the smallest x, smallest y, largest x and largest y; NaN if there are no vertices."""
-    if not len(vertices):
-        return (math.nan,) * 4
-    x, y = vertices.T  # by columns: numpy takes ten times as long along rows
-    return float(x.min()), float(y.min()), float(x.max()), float(y.max())
 
 
 def distribution(values: Float) -> Distribution:
@@ -247,33 +210,6 @@ def distribution(values: Float) -> Distribution:
     )
 
 
-@dataclass(frozen=True)
-class _Shapes:
-    """Twice the area of each triangle of a block, and the values that determine its angles and edges (`shapes.cu`)."""
-
-    twice_area: Float
-    at_smallest: Float
-    at_largest: Float
-    middle_squared: Float
-    longest_squared: Float
-
-    def degrees(self, dot: Float) -> Float:
-        """Angles in degrees, from `at_smallest` or `at_largest`."""
-        angles = np.abs(self.twice_area)
-        np.arctan2(angles, dot, out=angles)
-        return np.degrees(angles, out=angles)
-
-
-def _shapes(vertices: Float, triangles: Int, *, edges: bool = False) -> _Shapes:
-    """Compute the shapes of a block of triangles by a kernel on this thread; edge lengths only if `edges` is set."""
-    device, count = HostDevice(threads=1), len(triangles)
-    found = np.empty((5, count))
-    corners = (HostArray(device, array.reshape(-1)) for array in (vertices, triangles))
-    columns = [HostArray(device, column) for column in found]
-    device.launch("measure_shapes", count, *corners, *(columns if edges else [*columns[:3], None, None]))
-    return _Shapes(*found)
-
-
 def _lengths(vertices: Float, edges: Int) -> Float:
     lengths = np.empty(len(edges))
 
@@ -281,40 +217,16 @@ def _lengths(vertices: Float, edges: Int) -> Float:
         step = vertices[edges[start:stop, 1]] - vertices[edges[start:stop, 0]]
         lengths[start:stop] = np.hypot(step[:, 0], step[:, 1])
 
-    _in_blocks(work, len(edges))
+    in_blocks(work, len(edges))
     return lengths
 
 
 def _histogram(angles: Float) -> tuple[int, ...]:
     counts = np.zeros(HISTOGRAM_BINS, np.int64)
-    for start in range(0, len(angles), _BLOCK):
-        bins = np.clip(angles[start : start + _BLOCK].astype(np.int64), 0, HISTOGRAM_BINS - 1)
+    for start in range(0, len(angles), BLOCK):
+        bins = np.clip(angles[start : start + BLOCK].astype(np.int64), 0, HISTOGRAM_BINS - 1)
         counts += np.bincount(bins, minlength=HISTOGRAM_BINS)
     return tuple(counts.tolist())
-
-
-def _in_blocks(work: Callable[[int, int], None], count: int) -> None:
-    """Call `work(start, stop)` over 0..count, several blocks concurrently; blocks start at multiples of `_BLOCK`.
-
-    Overflow gives infinities without a warning, because coordinates may have any finite value.
-    """
-
-    @np.errstate(all="ignore")
-    def quietly(span: tuple[int, int]) -> None:
-        work(*span)
-
-    spans = [(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK)]
-    threads = min(len(spans), available_threads(), 16)
-    if threads < 2:
-        for span in spans:
-            quietly(span)
-        return
-    pool = new_pool(threads, "dmr-measure")
-    try:
-        for future in [submit(pool, quietly, span) for span in spans]:
-            future.result()
-    finally:
-        close(pool)
 
 
 def _plain(value: Any) -> Any:

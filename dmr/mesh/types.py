@@ -14,86 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, freeze, frozen
-from dmr.common.number_arrays import given_array, real_array
 from dmr.errors import InvalidMeshError
+from dmr.mesh.arrays import Float, Int, check_table, real_table, whole_table
+from dmr.mesh.edges import unique_edges
 from dmr.mesh.names import Names, checked_names, no_names
+from dmr.mesh.provenance import links_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.tri import Triangulation
     from skfem import MeshTri
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int32]
-
-
-def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Float:
-    """Converts real numbers to a contiguous float64 array of a shape, in which None stands for any length.
-
-    Raises:
-        InvalidMeshError: the values do not fit; the message uses `name`.
-    """
-    try:
-        array = real_array(values)
-    except ValueError as error:
-        raise InvalidMeshError(f"{name} must be a table of real numbers ({error})") from None
-    array = _emptied(array, shape)
-    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
-        raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
-    if not array.flags.c_contiguous:
-        require_memory(8 * array.size, f"a copy of {name}")
-    return np.ascontiguousarray(array)
-
-
-def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Int:
-    """Converts whole numbers to a contiguous int32 array of a shape, in which None stands for any length.
-
-    Raises:
-        InvalidMeshError: the values do not fit, or exceed 32 bits; the message uses `name`.
-    """
-    try:
-        array = given_array(values)
-    except ValueError as error:
-        raise InvalidMeshError(f"{name} must be a table of whole numbers ({error})") from None
-    if array.size == 0:
-        array = _emptied(array, shape).astype(np.int32)
-    if array.dtype.kind not in "iu":
-        raise InvalidMeshError(f"{name} must hold whole numbers, not {array.dtype}")
-    if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
-        raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
-    if array.dtype != np.int32 or not array.flags.c_contiguous:
-        require_memory(4 * array.size, f"a copy of {name}")
-    if array.dtype != np.int32 and array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
-        raise InvalidMeshError(f"{name} does not fit in 32 bits")
-    return np.ascontiguousarray(array, dtype=np.int32)
-
-
-def _emptied(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """Returns the array; if it is empty, in the wanted shape, provided that shape can be empty."""
-    wanted = [0 if n is None else n for n in shape]
-    return array.reshape(wanted) if array.size == 0 and 0 in wanted else array
-
-
-def _shape_text(shape: tuple[int | None, ...]) -> str:
-    return "(" + ", ".join("n" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
-
-
-def check_table(array: Int, limit: int, element: str) -> None:
-    """Checks a table of vertex indices.
-
-    Raises:
-        InvalidMeshError: an index is negative, or not below `limit`; names the row as an `element`.
-    """
-    if array.size == 0 or (array.min() >= 0 and array.max() < limit):
-        return
-    index = int(np.flatnonzero(((array < 0) | (array >= limit)).any(axis=1))[0])
-    row = array[index]
-    bad = int(row[(row < 0) | (row >= limit)][0])
-    from_one = "; they are counted from 0, not from 1" if array.min() == 1 and array.max() == limit else ""
-    raise InvalidMeshError(f"names vertex {bad}, but there are {limit} vertices{from_one}", element, index)
+__all__ = ["Float", "Int", "Mesh", "Pslg", "check_indices"]
 
 
 def check_indices(item: Mesh | Pslg) -> None:
@@ -220,7 +154,6 @@ class Mesh(HoldsFrozen):
             InvalidMeshError: an edge with two triangles on the same side.
         """
         from dmr.mesh.adjacency import find_neighbours
-        from dmr.mesh.provenance import links_of
 
         links = links_of(self)
         if links is not None:
@@ -231,15 +164,13 @@ class Mesh(HoldsFrozen):
     @cached_property
     def edges(self) -> Int:
         """(e, 2) int32: every edge once, the smaller vertex first, sorted. Computed on first access."""
-        from dmr.mesh.edges import unique_edges
-
         check_indices(self)
         return frozen(unique_edges(self)[0])
 
     @cached_property
     def areas(self) -> Float:
         """(m,) float64: the area of each triangle, negative for clockwise ones. Computed on first access."""
-        from dmr.mesh.statistics import triangle_areas
+        from dmr.mesh.shapes import triangle_areas
 
         return frozen(triangle_areas(self))
 
@@ -296,7 +227,7 @@ class Mesh(HoldsFrozen):
         Raises:
             DmrError: scikit-fem is missing.
         """
-        from dmr.mesh.scikit_fem import to_skfem
+        from dmr.mesh.exchange.scikit_fem import to_skfem
 
         return to_skfem(self)
 
@@ -342,13 +273,13 @@ class Mesh(HoldsFrozen):
             WrongTypeError: `data` is no dictionary.
             InvalidMeshError: it has an entry that the package does not know, lacks one, or has a wrong shape.
         """
-        from dmr.mesh.triangle_dictionaries import mesh_fields
+        from dmr.mesh.exchange.triangle_dictionaries import mesh_fields
 
         return cls(**mesh_fields(data))  # type: ignore[arg-type]
 
     def to_triangle(self) -> dict[str, NDArray[Any]]:
         """Returns the dictionary that the `triangle` package takes, with copies in its order and dtypes."""
-        from dmr.mesh.triangle_dictionaries import mesh_dictionary
+        from dmr.mesh.exchange.triangle_dictionaries import mesh_dictionary
 
         return mesh_dictionary(self)
 
@@ -357,9 +288,9 @@ class Mesh(HoldsFrozen):
 
     def _repr_html_(self) -> str:
         """Returns a small picture for notebooks."""
-        from dmr.mesh.pictures.thumbnails import page
+        from dmr.mesh.pictures.thumbnails import page, picture_of_mesh
 
-        return page(self, repr(self))
+        return page(picture_of_mesh(self), repr(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -416,13 +347,13 @@ class Pslg(HoldsFrozen):
         Raises:
             WrongTypeError, InvalidMeshError: as for `Mesh.from_triangle`.
         """
-        from dmr.mesh.triangle_dictionaries import pslg_fields
+        from dmr.mesh.exchange.triangle_dictionaries import pslg_fields
 
         return cls(**pslg_fields(data))  # type: ignore[arg-type]
 
     def to_triangle(self) -> dict[str, NDArray[Any]]:
         """Returns the dictionary that the `triangle` package takes, with copies in its order and dtypes."""
-        from dmr.mesh.triangle_dictionaries import pslg_dictionary
+        from dmr.mesh.exchange.triangle_dictionaries import pslg_dictionary
 
         return pslg_dictionary(self)
 
@@ -431,9 +362,9 @@ class Pslg(HoldsFrozen):
 
     def _repr_html_(self) -> str:
         """Returns a small picture for notebooks."""
-        from dmr.mesh.pictures.thumbnails import page
+        from dmr.mesh.pictures.thumbnails import page, picture_of_graph
 
-        return page(self, repr(self))
+        return page(picture_of_graph(self), repr(self))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draws the graph with matplotlib: segments, vertices, crosses in holes, the attributes of regions.

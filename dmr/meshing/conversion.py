@@ -12,7 +12,8 @@ from dmr.common.arguments import switch
 from dmr.common.number_arrays import given_array
 from dmr.errors import WrongTypeError
 from dmr.mesh.arguments import check_kind
-from dmr.mesh.types import Mesh, Pslg, real_table
+from dmr.mesh.arrays import real_table
+from dmr.mesh.types import Mesh, Pslg
 
 
 class Geometry(Protocol):

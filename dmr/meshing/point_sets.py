@@ -9,8 +9,9 @@ from dmr.common.arguments import checks_keywords
 from dmr.common.cached import cached_property
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import OptionError
+from dmr.mesh.arrays import real_table
 from dmr.mesh.location import Locator
-from dmr.mesh.types import Float, Int, Mesh, Pslg, real_table
+from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.meshing.conversion import NO_SEGMENTS
 from dmr.meshing.plain import device_for
 from dmr.triangulation import triangulate_noting

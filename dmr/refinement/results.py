@@ -12,7 +12,7 @@ from dmr.common.frozen import HoldsFrozen, freeze_fields, frozen
 from dmr.common.text import counted
 from dmr.errors import OptionError
 from dmr.mesh.location.parents import find_parents
-from dmr.mesh.pictures.thumbnails import page
+from dmr.mesh.pictures.thumbnails import page, picture_of_mesh
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.optimization.results import Smoothing
 
@@ -138,7 +138,7 @@ class Refinement(HoldsFrozen):
 
     def _repr_html_(self) -> str:
         """Returns a small picture of the mesh for notebooks."""
-        return page(self.mesh, repr(self))
+        return page(picture_of_mesh(self.mesh), repr(self))
 
     def to_json(self) -> dict[str, Any]:
         """Returns the fields that `--json` prints: plain numbers, strings, lists and dictionaries."""

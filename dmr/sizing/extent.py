@@ -10,7 +10,7 @@ from dmr.errors import OptionError
 from dmr.memory import open_device
 from dmr.mesh.edges import unique_edges
 from dmr.mesh.location.locator import Locator
-from dmr.mesh.statistics import bounding_box
+from dmr.mesh.shapes import bounding_box
 from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.source import numbers
 

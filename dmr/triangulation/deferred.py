@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dmr.common.cached import set_once
 from dmr.common.frozen import frozen
 from dmr.mesh.provenance import links_of, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh
@@ -50,14 +51,18 @@ class DeferredMesh(Mesh):
             distinct_area_bounds: as the attribute.
             arrays: the fields of the mesh that do not concern triangles; they are trusted.
         """
-        known = vars(Mesh.sound(triangles=np.empty((0, 3), np.int32), **arrays))
+        known = dict(vars(Mesh.sound(triangles=np.empty((0, 3), np.int32), **arrays)))
         known["triangle_attributes"] = frozen(np.empty((triangle_count, 0)))
         for name in ("triangles", *(_OF_REGIONS if has_regions else ())):
             del known[name]
         made = cls.__new__(cls)
-        vars(made).update(
-            known, triangle_count=triangle_count, distinct_area_bounds=distinct_area_bounds, _compute=compute
-        )
+        known |= {
+            "triangle_count": triangle_count,
+            "distinct_area_bounds": distinct_area_bounds,
+            "_compute": compute,
+        }
+        for name, value in known.items():
+            object.__setattr__(made, name, value)
         return made
 
     def __getattribute__(self, name: str) -> Any:
@@ -71,8 +76,8 @@ class DeferredMesh(Mesh):
             raise AttributeError(f"a mesh has no attribute {name!r}")
         mesh = self._compute()
         for each in _OF_REGIONS:
-            vars(self).setdefault(each, getattr(mesh, each))
-        triangles: Int = vars(self).setdefault("triangles", mesh.triangles)
+            set_once(self, each, getattr(mesh, each))
+        triangles = set_once(self, "triangles", mesh.triangles)
         links = links_of(mesh)
         assert links is not None
         record_triangulation(self, links)

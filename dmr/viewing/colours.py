@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.mesh.quantities import LARGEST_MIN_ANGLE, measured, quality_colours
+from dmr.mesh.pictures.quantities import LARGEST_MIN_ANGLE, measured, quality_colours
 from dmr.mesh.types import Float, Mesh
 
 INK = "#1b2430"

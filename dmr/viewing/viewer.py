@@ -25,8 +25,8 @@ from dmr.common.text import option
 from dmr.errors import DmrError, OptionError
 from dmr.mesh.arguments import check_kind, file_path
 from dmr.mesh.edges import unique_edges
-from dmr.mesh.quantities import QUANTITIES
-from dmr.mesh.statistics import bounding_box
+from dmr.mesh.pictures.quantities import QUANTITIES
+from dmr.mesh.shapes import bounding_box
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.viewing.colours import INK, ColourScale, draw_legend
 from dmr.viewing.interrupts import keep_interrupt

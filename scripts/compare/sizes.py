@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import dmr
-from dmr.mesh.statistics import triangle_areas
+from dmr.mesh.shapes import triangle_areas
 from scripts.lib.guarded import Guarded, triangle_mesh
 from scripts.lib.random_domains import FAMILIES, domain
 from scripts.lib.sides import Side, falls_short, geometric_mean, measured, same_domain

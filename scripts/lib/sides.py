@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import dmr
-from dmr.mesh.statistics import min_angles, triangle_areas
+from dmr.mesh.shapes import min_angles, triangle_areas
 
 SAME_AREA = 1e-9
 SAME_ANGLE = 1e-9  # degrees, because Triangle rounds its bound

@@ -16,7 +16,7 @@ from pathlib import Path
 from PIL import Image
 
 import dmr
-from dmr.mesh.statistics import bounding_box
+from dmr.mesh.shapes import bounding_box
 from scripts.make.gallery_domains import EXHIBITS, Exhibit
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -38,28 +38,30 @@ class Result:
         An array is frozen when it is first read, because that takes as long as the search of a small graph.
         """
         result = cls.__new__(cls)
-        known = result.__dict__
-        known.update(values)
-        unread = known["_unread"] = {}
-        for name in [name for name, value in values.items() if type(value) is np.ndarray]:
-            if hasattr(cls, name):  # a class's default would hide the array
-                known[name] = frozen(values[name])
+        keep = object.__setattr__  # the dataclasses are frozen
+        unread: dict[str, NDArray[Any]] = {}
+        for name, value in values.items():
+            if type(value) is not np.ndarray:
+                keep(result, name, value)
+            elif hasattr(cls, name):  # a class's default would hide the array
+                keep(result, name, frozen(value))
             else:
-                unread[name] = known.pop(name)
+                unread[name] = value
+        keep(result, "_unread", unread)
         return result
 
     def __getattr__(self, name: str) -> Any:
         # Called for an attribute that is missing: an array that nobody has read, or that was left on the device. It is
         # frozen or downloaded once.
-        unread: Mapping[str, NDArray[Any]] = self.__dict__.get("_unread", {})
+        unread: Mapping[str, NDArray[Any]] = vars(self).get("_unread", {})
         if name in unread:
             self._set(**{name: unread[name]})
-            return self.__dict__[name]
-        left: Mapping[str, DeviceArray] = self.__dict__.get("on_device", {})
+            return vars(self)[name]
+        left: Mapping[str, DeviceArray] = vars(self).get("on_device", {})
         if name not in left:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         self._set(**{name: left[name].download()})
-        return self.__dict__[name]
+        return vars(self)[name]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
@@ -67,7 +69,7 @@ class Result:
     def _set(self, **values: Any) -> None:
         """Sets attributes of a frozen dataclass; arrays become read-only."""
         for name, value in values.items():
-            self.__dict__[name] = frozen(value) if isinstance(value, np.ndarray) else value
+            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
 
 
 def computed(device: Device, seconds: dict[str, float]) -> dict[str, Any]:

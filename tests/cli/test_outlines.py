@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dmr import Mesh, Pslg, domains, io, validate
-from dmr.mesh.statistics import triangle_areas
+from dmr.mesh.shapes import triangle_areas
 from tests.support.command_line import dmr, fails, names
 
 SQUARE = "4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"

@@ -10,7 +10,7 @@ import pytest
 
 from dmr import domains, io, triangulate
 from dmr.common.threads import available_threads
-from dmr.mesh.statistics import min_angles
+from dmr.mesh.shapes import min_angles
 from dmr.mesh.types import Mesh
 from tests.support.command_line import dmr, fails, names
 from tests.support.meshes import fan

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from dmr import io
-from dmr.mesh.statistics import min_angles
+from dmr.mesh.shapes import min_angles
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
 from tests.support.command_line import dmr, fails

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.mesh.statistics import min_angles
+from dmr.mesh.shapes import min_angles
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.setup.thresholds import thresholds
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.mesh.statistics import triangle_areas
+from dmr.mesh.shapes import triangle_areas
 
 pytest.importorskip("triangle")
 

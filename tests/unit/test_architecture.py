@@ -71,11 +71,6 @@ def imported(path: Path, known: Iterable[str]) -> set[str]:
     return {name for node in ast.walk(parsed(path)) for name in named(node, path, known)}
 
 
-def imported_first(path: Path, known: Iterable[str]) -> set[str]:
-    """Returns the modules that a file imports when it is imported itself."""
-    return {name for node in parsed(path).body for name in named(node, path, known)}
-
-
 @cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
@@ -137,11 +132,38 @@ def test_dmr_does_not_import_static_graph():
 
 
 def test_modules_of_a_package_form_no_circle():
-    """Modules may import each other only for type checkers or within functions; else the order of imports matters."""
+    """Not within functions or for type checkers, either: of two modules, one can be read without the other."""
     for package in ORDER:
         known = modules(package)
-        arrows = {name: imported_first(path, known) & known.keys() for name, path in known.items()}
+        arrows = {name: imported(path, known) & known.keys() for name, path in known.items()}
         assert circle(arrows) == []
+
+
+def test_only_set_once_writes_to_the_dictionary_of_an_object():
+    """Attributes are set as such; a write past them is hidden state."""
+    found = {
+        str(path.relative_to(ROOT))
+        for package in ORDER
+        for path in modules(package).values()
+        for node in ast.walk(parsed(path))
+        if writes_to_dictionary(node)
+    }
+    assert found == {"dmr/common/cached.py"}
+
+
+def writes_to_dictionary(node: ast.AST) -> bool:
+    """Tests for `vars(item)[name] = ...`, `item.__dict__ |= ...`, `vars(item).update(...)` and the like."""
+    if isinstance(node, ast.Call):
+        changes = isinstance(node.func, ast.Attribute) and node.func.attr in {"update", "setdefault", "pop", "clear"}
+        return changes and is_dictionary(node.func.value)
+    targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [getattr(node, "target", None)]
+    return any(is_dictionary(target.value if isinstance(target, ast.Subscript) else target) for target in targets)
+
+
+def is_dictionary(node: ast.AST | None) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "vars"
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def circle(arrows: dict[str, set[str]]) -> list[str]:

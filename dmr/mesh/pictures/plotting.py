@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from dmr.common.arguments import chosen, shortened
 from dmr.common.number_arrays import real_array
 from dmr.errors import DmrError, OptionError
+from dmr.mesh.arrays import Float, GraphArrays, Int, MeshArrays
 from dmr.mesh.names import REGIONS
-from dmr.mesh.quantities import LARGEST_MIN_ANGLE, QUANTITIES, measured, quality_colours
-from dmr.mesh.types import Float, Int, Mesh, Pslg
+from dmr.mesh.pictures.quantities import LARGEST_MIN_ANGLE, QUANTITIES, measured, quality_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ MOST_DOTS = 2_000
 _TITLES = {"min_angle": "smallest angle (degrees)", "area": "area"}
 
 
-def triangulation_of(mesh: Mesh) -> Triangulation:
+def triangulation_of(mesh: MeshArrays) -> Triangulation:
     """Converts a mesh for `tripcolor`, `tricontourf` and the other functions of `matplotlib.tri`.
 
     Raises:
@@ -40,7 +40,7 @@ def triangulation_of(mesh: Mesh) -> Triangulation:
     return made
 
 
-def plot_mesh(mesh: Mesh, values: str | ArrayLike | None, ax: Axes | None, style: dict[str, Any]) -> Axes:
+def plot_mesh(mesh: MeshArrays, values: str | ArrayLike | None, ax: Axes | None, style: dict[str, Any]) -> Axes:
     """Draws a mesh; arguments, result and errors are those of `Mesh.plot`."""
     name = chosen("values", values, QUANTITIES) if isinstance(values, str) else ""
     shown = measured(mesh, name) if name else None if values is None else _numbers(mesh, values)
@@ -65,7 +65,7 @@ def plot_mesh(mesh: Mesh, values: str | ArrayLike | None, ax: Axes | None, style
     return ax
 
 
-def plot_pslg(pslg: Pslg, ax: Axes | None) -> Axes:
+def plot_pslg(pslg: GraphArrays, ax: Axes | None) -> Axes:
     """Draws a graph; arguments, result and errors are those of `Pslg.plot`."""
     if not len(pslg.vertices):
         raise DmrError("there is nothing to draw: the graph has no vertices")
@@ -80,7 +80,7 @@ def plot_pslg(pslg: Pslg, ax: Axes | None) -> Axes:
     return ax
 
 
-def _numbers(mesh: Mesh, values: ArrayLike) -> Float:
+def _numbers(mesh: MeshArrays, values: ArrayLike) -> Float:
     """Converts values, one for each vertex or each triangle, to float64."""
     try:
         array = real_array(values)

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import InvalidMeshError
+from dmr.mesh.arrays import Float, GraphArrays, Int, MeshArrays
 from dmr.mesh.edges import edge_places, unique_edges
-from dmr.mesh.statistics import bounding_box
-from dmr.mesh.types import Int, Mesh, Pslg
+from dmr.mesh.shapes import bounding_box
 
 WIDTH, HEIGHT = 360, 240  # pixels, the largest picture
 UNITS = 4  # of the drawing per pixel
@@ -35,29 +35,38 @@ class _Canvas(NamedTuple):
     places: Grid
 
 
-def page(item: Mesh | Pslg, caption: str) -> str:
+def page(picture: str, caption: str) -> str:
     """Returns a picture with a caption below it, as HTML."""
-    return f"<figure style='margin:0'>{picture(item)}<figcaption>{html.escape(caption)}</figcaption></figure>"
+    return f"<figure style='margin:0'>{picture}<figcaption>{html.escape(caption)}</figcaption></figure>"
 
 
-def picture(item: Mesh | Pslg) -> str:
+def picture_of_mesh(mesh: MeshArrays) -> str:
     """Returns a picture as SVG; an empty text if there is nothing to draw."""
-    if not len(item.vertices):
+    if not len(mesh.vertices):
         return ""
-    width, height, places = _fitted(item)
-    if isinstance(item, Mesh):
-        drawn = _mesh(item, places)
-    elif len(item.segments):
-        drawn = [f'<path d="{_lines(places, item.segments)}" stroke-width="4"/>']
-    else:
-        drawn = [f'<path d="{_dots(places)}" stroke-width="8" stroke-linecap="round"/>']
+    canvas = _fitted(mesh.vertices)
+    return _svg(canvas, _mesh(mesh, canvas.places))
+
+
+def picture_of_graph(graph: GraphArrays) -> str:
+    """Returns a picture as SVG, of the points if there are no segments; an empty text if there are no points."""
+    if not len(graph.vertices):
+        return ""
+    canvas = _fitted(graph.vertices)
+    if len(graph.segments):
+        return _svg(canvas, [f'<path d="{_lines(canvas.places, graph.segments)}" stroke-width="4"/>'])
+    return _svg(canvas, [f'<path d="{_dots(canvas.places)}" stroke-width="8" stroke-linecap="round"/>'])
+
+
+def _svg(canvas: _Canvas, drawn: list[str]) -> str:
+    width, height, _ = canvas
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width // UNITS}" height="{height // UNITS}" '
         f'viewBox="0 0 {width} {height}" fill="none" stroke="#1b2430">{"".join(drawn)}</svg>'
     )
 
 
-def _mesh(mesh: Mesh, places: Grid) -> list[str]:
+def _mesh(mesh: MeshArrays, places: Grid) -> list[str]:
     """Draws the boundary, filled; the edges, if they are few; and the segments inside."""
     try:
         boundary = mesh.boundary
@@ -74,14 +83,14 @@ def _mesh(mesh: Mesh, places: Grid) -> list[str]:
     return drawn
 
 
-def _fitted(item: Mesh | Pslg) -> _Canvas:
-    """Scales the bounding box of an item into the largest picture; y points down there."""
-    low_x, low_y, high_x, high_y = (coordinate / 2 for coordinate in bounding_box(item.vertices))  # against overflow
+def _fitted(vertices: Float) -> _Canvas:
+    """Scales the bounding box of vertices into the largest picture; y points down there."""
+    low_x, low_y, high_x, high_y = (coordinate / 2 for coordinate in bounding_box(vertices))  # against overflow
     space = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN]) * UNITS
     extent = np.array([high_x - low_x, high_y - low_y])
     with np.errstate(divide="ignore"):
         scale = float((space / extent).min()) if extent.any() else 1.0
-    places = np.rint((item.vertices / 2 - (low_x, low_y)) * scale).astype(np.int64)
+    places = np.rint((vertices / 2 - (low_x, low_y)) * scale).astype(np.int64)
     width, height = np.rint(extent * scale).astype(np.int64) + 2 * MARGIN * UNITS
     places[:, 0] += MARGIN * UNITS
     places[:, 1] = height - MARGIN * UNITS - places[:, 1]

@@ -9,7 +9,7 @@ import numpy as np
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.memory import sum_float64
-from dmr.mesh.statistics import bounding_box, triangle_areas
+from dmr.mesh.shapes import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
 from dmr.refinement.setup.samples import samples_of

@@ -46,7 +46,7 @@ class DeviceTriangles:
             return self.corners
         corners = room[: self.count]
         self.corner_table.download(out=corners.reshape(-1))
-        vars(self)["corners"] = corners
+        object.__setattr__(self, "corners", corners)
         return corners
 
     @cached_property

@@ -77,7 +77,9 @@ class Workers:
 
         A thread gets the same memory again for the same name, unless it asks for more.
         """
-        kept: dict[str, NDArray[Any]] = vars(self._local).setdefault("buffers", {})
+        kept: dict[str, NDArray[Any]] | None = getattr(self._local, "buffers", None)
+        if kept is None:
+            kept = self._local.buffers = {}
         array = kept.get(name)
         if array is None or len(array) < count:
             array = kept[name] = np.empty(max(count, PIECE), dtype)

@@ -10,7 +10,8 @@ import pytest
 
 from dmr.domains.generation import KINDS, OUTLINES, THESIS_INPUTS, _distinct, describe, generate
 from dmr.errors import OptionError
-from dmr.mesh.statistics import measure, triangle_areas
+from dmr.mesh.shapes import triangle_areas
+from dmr.mesh.statistics import measure
 
 pytest.importorskip("triangle")
 

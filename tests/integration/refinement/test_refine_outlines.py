@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dmr
 from dmr import domains
-from dmr.mesh.statistics import min_angles, triangle_areas
+from dmr.mesh.shapes import min_angles, triangle_areas
 from tests.support.paths import ROOT
 
 HARD_MESHES = ROOT.parent / "shared" / "hard_meshes"

@@ -13,7 +13,7 @@ import pytest
 import dmr
 from dmr import domains
 from dmr.errors import DmrError, OptionError
-from dmr.mesh.pictures.thumbnails import HEIGHT, UNITS, WIDTH, picture
+from dmr.mesh.pictures.thumbnails import HEIGHT, UNITS, WIDTH, picture_of_graph, picture_of_mesh
 from tests.support.planar import area_of
 
 RING = domains.polygon(domains.circle_points(2, 40, (5, 5)), [domains.circle_points(1, 20, (5, 5))], markers=[1, 2])
@@ -113,7 +113,7 @@ def test_without_matplotlib_the_remedy_is_named(monkeypatch):
 
 def paths(item):
     """The polylines of each path of a picture, in pixels; closed ones end where they begin."""
-    root = ElementTree.fromstring(picture(item))
+    root = ElementTree.fromstring(picture_of_mesh(item) if isinstance(item, dmr.Mesh) else picture_of_graph(item))
     assert 0 < float(root.get("width")) <= WIDTH and 0 < float(root.get("height")) <= HEIGHT
     found = []
     for path in root:
@@ -181,4 +181,4 @@ def test_whatever_can_be_made_can_be_shown(item):
 
 def test_a_refinement_shows_its_mesh():
     result = dmr.refine(RING, device="cpu", threads=1)
-    assert picture(result.mesh) in result._repr_html_() and "complete" in result._repr_html_()
+    assert picture_of_mesh(result.mesh) in result._repr_html_() and "complete" in result._repr_html_()

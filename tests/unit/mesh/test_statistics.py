@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dmr.mesh.edges import unique_edges
-from dmr.mesh.statistics import measure, min_angles, summarise, triangle_areas
+from dmr.mesh.shapes import min_angles, triangle_areas
+from dmr.mesh.statistics import measure, summarise
 from dmr.mesh.types import Mesh
 from tests.support.meshes import grid
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dmr.errors import DmrError, FileError, OptionError
-from dmr.mesh.quantities import quality_colours
+from dmr.mesh.pictures.quantities import quality_colours
 from dmr.mesh.types import Mesh, Pslg
 from dmr.viewing.colours import ColourScale, round_numbers
 from dmr.viewing.viewer import view

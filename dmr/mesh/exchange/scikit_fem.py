@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import DmrError
+from dmr.mesh.arrays import MeshArrays
 from dmr.mesh.edges import edge_places
 from dmr.mesh.names import MARKERS, REGIONS
-from dmr.mesh.types import Mesh
 
 if TYPE_CHECKING:
     from skfem import MeshTri
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("dmr")
 
 
-def to_skfem(mesh: Mesh) -> MeshTri:
+def to_skfem(mesh: MeshArrays) -> MeshTri:
     """Converts a mesh; result and errors are those of `Mesh.to_skfem`."""
     try:
         skfem = import_module("skfem")

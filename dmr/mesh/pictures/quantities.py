@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.errors import OptionError
-from dmr.mesh.statistics import min_angles, triangle_areas
-from dmr.mesh.types import Float, Mesh
+from dmr.mesh.arrays import Float, MeshArrays
+from dmr.mesh.shapes import min_angles, triangle_areas
 
 QUANTITIES = ("min_angle", "area", "region")
 
@@ -29,7 +29,7 @@ def quality_colours() -> NDArray[np.uint8]:
     return np.asarray(np.rint(colours), np.uint8)
 
 
-def measured(mesh: Mesh, quantity: str) -> Float:
+def measured(mesh: MeshArrays, quantity: str) -> Float:
     """(m,) float64: one of `QUANTITIES` for each triangle.
 
     Raises:
