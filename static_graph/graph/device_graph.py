@@ -162,7 +162,7 @@ def kept_graph(graph: CsrGraph, device: str, threads: int | None) -> DeviceGraph
         device, threads: as the caller gives them. A device that is chosen by the call ("auto"), or a number of threads
             that depends on the cores (None), is not looked up; to open it takes as long as the search.
     """
-    if device != "cpu" or type(threads) is not int:
+    if type(device) is not str or device != "cpu" or type(threads) is not int:
         return None
     uploads = _kept.get(graph)
     return None if uploads is None else uploads.get((device, threads))
