@@ -18,7 +18,7 @@ import numpy as np
 
 from dmr.memory import Device, DeviceArray
 from static_graph.lists.generation import random_order
-from static_graph.lists.methods.helman_jaja import CPU_SUBLIST, GPU_SUBLIST
+from static_graph.lists.methods.helman_jaja import CPU_SUBLIST, GPU_SUBLIST, gpu_sublist
 
 UNEVEN = 4  # length of a random list's longest sublists, relative to the mean (slides, "4 log N")
 COMPUTE = 4  # cycles per element, besides those for memory
@@ -79,7 +79,7 @@ def predict(size: int, machine: Machine, sublist: float | None = None) -> Predic
 
     Args:
         size: number of elements; machine: the device.
-        sublist: elements per splitter (default: the method's default on a GPU).
+        sublist: elements per splitter (default: the method's default for long lists on a GPU).
     """
     length = float(GPU_SUBLIST) if sublist is None else sublist
     cycles = kernel_cycles(size / length / machine.multiprocessors, length, ACCESSES, machine)
@@ -125,9 +125,9 @@ def read_machine(device: Device) -> Machine:
     )
 
 
-def default_sublist(device: Device) -> int:
-    """Default number of elements per splitter."""
-    return CPU_SUBLIST if device.threads else GPU_SUBLIST
+def default_sublist(device: Device, size: int) -> int:
+    """Default number of elements per splitter for a list of `size` elements."""
+    return CPU_SUBLIST if device.threads else gpu_sublist(size, size)
 
 
 def _seconds_a_step(device: Device) -> float:

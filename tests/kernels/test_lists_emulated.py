@@ -32,6 +32,7 @@ METHODS = (
     ("wyllie", {"packing": 32}),
     ("lock-step", {}),
     ("on-demand", {}),
+    ("helman-jaja", {}),
     *(
         ("helman-jaja", {"finish": finish, "spacing": spacing, "splitters": 300, "finish_size": 5})
         for finish in FINISHES
@@ -51,6 +52,8 @@ def device(tmp_path_factory):
 )
 def test_ranking_methods_on_the_emulated_gpu(method, options, lanes, device, monkeypatch):
     monkeypatch.setattr(helman_jaja, "GPU_LANES", lanes)
+    monkeypatch.setattr(helman_jaja, "GPU_LONG", 1000)  # from which size on a GPU finishes by Wyllie's algorithm
+    monkeypatch.setattr(helman_jaja, "GPU_WYLLIE", 30)
     for size, lists in ((1, 1), (5, 2), (257, 200), (1500, 1), (1500, 40)):
         successors = generate_list("random", size, lists=lists, seed=size, device="cpu")
         on_device = device.array(successors)

@@ -152,7 +152,7 @@ def model(lists: MeasuredLists, largest: int) -> Iterator[Record]:
     for log_size in range(min(18, largest), largest + 1):
         size = 2**log_size
         found = lists.row(lists.of("random", size), "helman-jaja", {})
-        predicted = cost_model.predict(size, read_from, cost_model.default_sublist(lists.device))
+        predicted = cost_model.predict(size, read_from, cost_model.default_sublist(lists.device, size))
         yield {"size": size, "measured": median(found["seconds"]), **asdict(predicted), "machine": asdict(read_from)}
 
 

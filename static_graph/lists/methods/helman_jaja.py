@@ -18,8 +18,12 @@ from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 # Default number of elements per splitter, and size at which the recursion ends, on a GPU and on a CPU. A CPU follows a
 # list in its caches about as fast as it could cut the list; a GPU does not.
 GPU_SUBLIST, CPU_SUBLIST = 32, 64
+GPU_SHORT, GPU_SHORT_SUBLIST = 2**21, 16  # up to so many elements of the first level, the longest sublist decides
 GPU_DEEPER = 4  # the same on deeper levels of a GPU: such a level takes as long as its longest sublist
 GPU_FINISH, CPU_FINISH = 32, 2**15
+# A GPU finishes lists of at least GPU_LONG elements by Wyllie's algorithm: its launches do not wait for a longest
+# sublist, and there are fewer of them than levels.
+GPU_LONG, GPU_WYLLIE = 2**18, 2**16
 GPU_LANES = (
     4096  # most threads per multiprocessor; each walks sublists in sequence, and short walks make room for others
 )
@@ -50,7 +54,7 @@ class Plan:
         elif self.splitters == RULES[1]:
             wanted = size / max(2 * math.log2(size) ** 2, 1)
         elif self.splitters is None:
-            wanted = size / (CPU_SUBLIST if device.threads else GPU_SUBLIST if size == first else GPU_DEEPER)
+            wanted = size / (CPU_SUBLIST if device.threads else gpu_sublist(size, first))
         else:
             wanted = int(self.splitters) * size / first
         return max(min(int(wanted), size // 2), 1)
@@ -63,6 +67,13 @@ class Plan:
         return pack("Splitters", among=size, blocks=blocks, scale=scale, hashed=hashed, salt=SALT + size), blocks
 
 
+def gpu_sublist(size: int, first: int) -> int:
+    """Returns the default number of elements per splitter on a GPU; the first level has `first` elements."""
+    if size < first:
+        return GPU_DEEPER
+    return GPU_SHORT_SUBLIST if size <= GPU_SHORT else GPU_SUBLIST
+
+
 def run(
     successors: DeviceArray,
     heads: DeviceArray,
@@ -70,7 +81,7 @@ def run(
     *,
     splitters: str | int | None = None,
     spacing: str = "random",
-    finish: str = "one",
+    finish: str | None = None,
     finish_size: int | None = None,
 ) -> Ranked:
     """Ranks lists; see `Ranked`.
@@ -80,7 +91,7 @@ def run(
         splitters: "n / log n", "n / (2 log^2 n)", or the number on the first level; deeper levels follow the rule, or
             keep the proportion.
         spacing: "random" or "equal" (intervals).
-        finish: what ranks the last level: "one", "cpu" or "wyllie".
+        finish: what ranks the last level: "one", "cpu" or "wyllie"; the default depends on size and device.
         finish_size: most elements of the last level that could be splitters; 1: one element, and the heads.
 
     Raises:
@@ -186,7 +197,7 @@ def _lanes(device: Device, walkers: int) -> int:
 
 
 def _checked(
-    splitters: str | int | None, spacing: str, finish: str, finish_size: int | None, size: int, device: Device
+    splitters: str | int | None, spacing: str, finish: str | None, finish_size: int | None, size: int, device: Device
 ) -> Plan:
     if isinstance(splitters, str) and splitters not in RULES:
         raise OptionError(
@@ -199,7 +210,9 @@ def _checked(
             raise OptionError(f"{option('splitters')} = {shortened(splitters)}: at least one is needed")
         splitters = min(splitters, size)
     chosen("spacing", spacing, SPACINGS)
-    chosen("finish", finish, FINISHES)
+    if finish is None and finish_size is None and not device.threads and size >= GPU_LONG:
+        finish, finish_size = "wyllie", GPU_WYLLIE
+    finish = "one" if finish is None else chosen("finish", finish, FINISHES)
     if finish_size is None:
         finish_size = CPU_FINISH if device.threads else GPU_FINISH
     finish_size = whole_option("finish_size", finish_size)
