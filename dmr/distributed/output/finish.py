@@ -46,7 +46,10 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
         inputs = [match.name, *(borders[k].name for k in around), *piece.inputs]
         options = {"neighbours": around, "starts": [firsts[k] for k in (index, *around)], "names": names}
         makers.append(Task.of(make_part, inputs, index=index, **options, **piece.options))
-    parts = runner.run(makers)
+    # The parts with most neighbours take the longest, and begin first, so that none of them runs alone in the end.
+    order = sorted(range(len(makers)), key=lambda k: (-len(matched["neighbours"][k]), k))
+    made = dict(zip(order, runner.run([makers[k] for k in order]), strict=True))
+    parts = [made[k] for k in range(len(makers))]
     for maker, part in zip(makers, parts, strict=True):
         _move(runner.store.folder(maker.name).path / part["file"], out / part["file"])
     return {

@@ -57,7 +57,8 @@ def _neighbours(numbers: Int64, parts: NDArray[np.int32], count: int) -> list[se
         same = np.flatnonzero(numbers[step:] == numbers[:-step])
         if not len(same):
             return found
-        for one, other in np.unique(np.stack([parts[same], parts[same + step]], axis=1), axis=0).tolist():
+        for pair in np.unique(parts[same].astype(np.int64) * count + parts[same + step]).tolist():
+            one, other = divmod(pair, count)
             found[one].add(other)
             found[other].add(one)
         step += 1
@@ -131,7 +132,7 @@ def make_part(
     layers, ghost_numbers, ghost_owners = [], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
     for folder, owner, first in zip(inputs[1:], neighbours, starts[1:], strict=False):
         around = Piece.load(folder)
-        common = np.isin(around.numbers, own_shared)
+        common = Numbers(own_shared).find(around.numbers) >= 0
         chosen = np.flatnonzero(touching(around.mesh.triangles, common))
         layer = restricted(around, chosen)
         layers.append(Section(layer.mesh, Numbers(layer.numbers)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.text import option
+from dmr.common.threads import thread_count
 from dmr.distributed.tiles.patch import edge_keys
 from dmr.distributed.tiles.piece import Arrays
 from dmr.errors import OptionError
-from dmr.mesh.types import Float, Mesh
+from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.options import MARKINGS, RefineOptions
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest
 from dmr.refinement.setup.demand import OVER_EQUILATERAL, OVER_THE_FEWEST
@@ -127,38 +129,70 @@ class Bounds:
 FOR_A_SKINNY_TRIANGLE = 4.0
 
 
-def predicted_triangles(mesh: Mesh, bounds: Bounds) -> tuple[Float, Float]:
+def predicted_triangles(
+    mesh: Mesh, bounds: Bounds, *, neighbours: Int | None = None, threads: int | None = None
+) -> tuple[Float, Float]:
     """Predicts the triangles of the result in each triangle of a mesh.
+
+    Args:
+        neighbours: (m, 3), as those of the mesh, where they are known.
+        threads: that compute; None for all cores.
 
     Returns:
         (m,) float64 as the bound on angles needs, and (m,) as the bounds on areas and edges need.
     """
-    (ax, bx, cx), (ay, by, cy) = (values[mesh.triangles.T] for values in mesh.vertices.T)
+    with ThreadPoolExecutor(thread_count(threads)) as pool:  # numpy computes without the interpreter's lock
+        firsts = range(0, max(len(mesh.triangles), 1), TRIANGLES_PER_PIECE)
+        pieces = pool.map(
+            lambda first: _by_shape(mesh, bounds.options, slice(first, first + TRIANGLES_PER_PIECE)), firsts
+        )
+        by_angle, thin, area = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    between, predicted = _between_segments(mesh, np.flatnonzero(thin), neighbours)
+    by_angle[between] = np.maximum(by_angle[between], predicted)
+    return by_angle, _by_size(mesh, bounds, area)
+
+
+TRIANGLES_PER_PIECE = 2**16  # whose intermediate values fit the cache of a core
+
+
+def _by_shape(mesh: Mesh, options: RefineOptions, rows: slice) -> tuple[Float, NDArray[np.bool_], Float]:
+    """Predicts what the bound on angles needs in some triangles.
+
+    Returns:
+        The triangles of the result in each; whether it may lie between two segments; its area.
+    """
+    corners = mesh.triangles[rows].T
+    (ax, bx, cx), (ay, by, cy) = (values[corners] for values in mesh.vertices.T)
     p, q, r = (x * x + y * y for x, y in ((bx - ax, by - ay), (cx - bx, cy - by), (ax - cx, ay - cy)))
     area = 0.5 * np.abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))
     shortest = np.minimum(np.minimum(p, q), r)  # squared, as p, q and r
     dot = 0.5 * (p + q + r) - shortest  # of the two longer edges
     # The square of the sine of the angle between them is (2 area)^2 over the product of their squared lengths.
     longer = dot * dot + 4.0 * area * area
-    options = bounds.options
     skinny = dot * dot > thresholds(options).cosine_squared * longer
-    by_angle = np.where(skinny, FOR_A_SKINNY_TRIANGLE, 1.0)
-    between = np.flatnonzero(skinny & (np.maximum(np.maximum(p, q), r) > LONG_FOR_HEIGHT * 2.0 * area))
-    np.maximum.at(by_angle, *_between_segments(mesh, between))
+    thin = skinny & (np.maximum(np.maximum(p, q), r) > LONG_FOR_HEIGHT * 2.0 * area)
+    return np.where(skinny, FOR_A_SKINNY_TRIANGLE, 1.0), thin, area
+
+
+def _by_size(mesh: Mesh, bounds: Bounds, area: Float) -> Float:
+    """Predicts what the bounds on areas and edges need in triangles with these areas."""
     by_size = np.zeros(len(area))
-    if options.max_area is not None:
-        by_size = OVER_THE_FEWEST * area / options.max_area
+    if bounds.options.max_area is not None:
+        by_size = OVER_THE_FEWEST * area / bounds.options.max_area
     if mesh.area_bounds is not None:
         own = np.where(mesh.area_bounds > 0, mesh.area_bounds, np.inf)
         by_size = np.maximum(by_size, OVER_THE_FEWEST * area / own)
     local = bounds.local
+    if local.max_edge is None and local.area_root is None:
+        return by_size
+    (ax, bx, cx), (ay, by, cy) = (values[mesh.triangles.T] for values in mesh.vertices.T)
     centroids = np.stack([(ax + bx) + cx, (ay + by) + cy], axis=1) / 3
     if local.max_edge is not None:
         sizes = local.max_edge(centroids)
         by_size = np.maximum(by_size, OVER_EQUILATERAL * area / (np.sqrt(3) / 4 * sizes * sizes))
     if local.area_root is not None:
         by_size = np.maximum(by_size, OVER_THE_FEWEST * area / local.area_root(centroids) ** 2)
-    return by_angle, by_size
+    return by_size
 
 
 MOST_WIDTHS = 2.0**24  # of a channel; between segments that all but touch, coordinates end before the triangles
@@ -166,7 +200,9 @@ LONG_FOR_HEIGHT = 4.0  # of an edge over the height of a triangle that may lie b
 FOR_A_WIDTH = 0.6  # triangles of the result per width of a channel and side, to 30 degrees (measured)
 
 
-def _between_segments(mesh: Mesh, triangles: NDArray[np.intp]) -> tuple[NDArray[np.intp], Float]:
+def _between_segments(
+    mesh: Mesh, triangles: NDArray[np.intp], neighbours: Int | None
+) -> tuple[NDArray[np.intp], Float]:
     """Predicts the triangles of the result where two segments face each other, as the walls of a channel do.
 
     There edges get about as long as the segments are apart. Such segments are edges of two triangles side by side, and
@@ -174,7 +210,7 @@ def _between_segments(mesh: Mesh, triangles: NDArray[np.intp]) -> tuple[NDArray[
     segment needs far fewer triangles, and so do consecutive segments that form an obtuse angle.
 
     Args:
-        triangles: (k,) the skinny triangles of the mesh.
+        triangles: (k,) the skinny triangles of the mesh; neighbours: of the mesh, where they are known.
 
     Returns:
         Those between two segments, and the number for each.
@@ -198,7 +234,7 @@ def _between_segments(mesh: Mesh, triangles: NDArray[np.intp]) -> tuple[NDArray[
         return triangles, lengths
     rows, place = np.arange(len(triangles)), np.full(len(mesh.triangles), -1, np.int64)
     place[triangles] = rows
-    across = mesh.neighbours[triangles]
+    across = (mesh.neighbours if neighbours is None else neighbours)[triangles]
     across[rows, wall] = -1
     beside = np.where(across >= 0, place[across], -1)
     shared = np.where(beside >= 0, np.minimum(lengths[beside], lengths[:, None]), 0.0)

@@ -83,13 +83,14 @@ def cut(
     Args:
         edges: of the patch.
         turn: divisions of consecutive turns lie elsewhere.
-        threads: that take the tiles out of the patch; None for all cores.
+        threads: that predict, and take the tiles out of the patch; None for all cores.
 
     Returns:
         The tiles. Of the seeds only those that are frozen, so that their tile does not refine them, remain seeds.
     """
     mesh = patch.mesh
-    weights = np.ceil(np.maximum(*predicted_triangles(mesh, bounds))).astype(np.int64)
+    predicted = predicted_triangles(mesh, bounds, neighbours=edges.neighbours, threads=threads)
+    weights = np.ceil(np.maximum(*predicted)).astype(np.int64)
     a, b, c = mesh.triangles.T
     places = np.stack([x[a] + x[b] + x[c] for x in mesh.vertices.T], axis=1)  # three times the centroids
     block = np.zeros(len(weights), np.int32)

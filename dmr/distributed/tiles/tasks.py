@@ -93,7 +93,7 @@ def begin(
         mesh, notes, _ = triangulate_noting(
             mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher="dmr", device=device
         )
-    by_angle, by_size = predicted_triangles(mesh, asked)
+    by_angle, by_size = predicted_triangles(mesh, asked, threads=resources.threads)
     # Long triangles of an outline say little about sizes that vary: samples do.
     by_samples = estimated_triangles(mesh, asked.options, asked.local)
     predicted = max(float(np.maximum(by_angle, by_size).sum()), by_samples)
