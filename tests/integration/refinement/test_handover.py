@@ -10,7 +10,7 @@ import pytest
 
 import dmr
 from dmr.mesh.provenance import is_triangulation, links_of
-from dmr.mesh.statistics import triangle_areas
+from dmr.mesh.shapes import triangle_areas
 from dmr.mesh.types import Mesh
 from dmr.refinement import pipeline
 from dmr.refinement.placement import placing
