@@ -28,10 +28,10 @@ class DmrError(Exception):
         return dict(self.__dict__)
 
 
-def restored_error(kind: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]) -> DmrError:
+def restored_error(error_type: type[DmrError], args: tuple[Any, ...], state: dict[str, Any]) -> DmrError:
     """Makes an exception with these arguments and attributes, without calling its constructor."""
-    maker: Any = OSError if issubclass(kind, OSError) else Exception  # the base whose layout it has
-    error: DmrError = maker.__new__(kind)
+    maker: Any = OSError if issubclass(error_type, OSError) else Exception  # the base whose layout it has
+    error: DmrError = maker.__new__(error_type)
     error.args = args
     for name, value in state.items():
         setattr(error, name, value)
@@ -124,7 +124,7 @@ class NoFolderError(FileSystemError, NotADirectoryError):
     default_code = errno.ENOTDIR
 
 
-_KINDS: dict[int, type[FileSystemError]] = {
+_TYPES_BY_CODE: dict[int, type[FileSystemError]] = {
     errno.ENOENT: MissingFileError,
     errno.EEXIST: ExistingFileError,
     errno.EACCES: RefusedFileError,
@@ -174,8 +174,8 @@ def file_error(error: BaseException, path: str | Path, failure: str, state: str 
         return FileSystemError(reason, path, code=errno.ENOMEM)
     if not isinstance(error, OSError):
         return FileContentError(reason, path)
-    kind = FileSystemError if error.errno is None else _KINDS.get(error.errno, FileSystemError)
-    return kind(reason, path, code=error.errno)
+    error_type = FileSystemError if error.errno is None else _TYPES_BY_CODE.get(error.errno, FileSystemError)
+    return error_type(reason, path, code=error.errno)
 
 
 class DeviceUnavailableError(DmrError):

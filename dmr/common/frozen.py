@@ -102,12 +102,12 @@ def _own(value: Any, memo: dict[int, Any]) -> Any:
     return value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo)
 
 
-def _restored(kind: type[_Held], state: Mapping[str, Any]) -> _Held:
+def _restored(cls: type[_Held], state: Mapping[str, Any]) -> _Held:
     """Makes an object with these attributes, which its original has already checked."""
-    made = kind.__new__(kind)
+    made = cls.__new__(cls)
     for name, value in state.items():
         object.__setattr__(made, name, _read_only(value))
-    declared: tuple[Field[Any], ...] = fields(kind) if is_dataclass(kind) else ()
+    declared: tuple[Field[Any], ...] = fields(cls) if is_dataclass(cls) else ()
     for each in declared:
         if each.name not in state and each.default_factory is not MISSING:  # a pickle from before there was this field
             object.__setattr__(made, each.name, _read_only(each.default_factory()))

@@ -12,11 +12,11 @@ from static_graph.errors import WrongTypeError
 MAKERS = {"scipy": "from_scipy", "networkx": "from_networkx"}
 
 
-def check_graph(graph: Any, *kinds: type) -> None:
-    """Raises WrongTypeError unless `graph` has one of the types `kinds`; the message says how to make one."""
-    if isinstance(graph, kinds):
+def check_graph(graph: Any, *types: type) -> None:
+    """Raises WrongTypeError unless `graph` is of one of `types`; the message says how to make one."""
+    if isinstance(graph, types):
         return
-    needed = f"it must be a {' or a '.join(kind.__name__ for kind in kinds)}"
+    needed = f"it must be a {' or a '.join(each.__name__ for each in types)}"
     if isinstance(graph, (str, Path)):
         name = shortened(str(graph))
         raise WrongTypeError(f"graph is a path, {name}, and {needed}: static_graph.read it first")

@@ -151,26 +151,26 @@ def _read(file: BinaryIO, path: Path, threads: int | None, weight: str | None) -
     table = ParquetFile(file)
     schema, edges = table.schema_arrow, table.metadata.num_rows
     names = _columns(schema.names, path, weight)
-    kinds = [_value_type(schema.field(name).type) for name in names]
-    text = [pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) for kind in kinds]
-    for name, kind, is_text in list(zip(names, kinds, text, strict=True))[:2]:
-        if not (is_text or pyarrow.types.is_integer(kind)):
-            raise FileContentError(f"column {shortened(name)} holds {kind}, not whole numbers or strings", path)
+    types = [_value_type(schema.field(name).type) for name in names]
+    text = [pyarrow.types.is_string(value_type) or pyarrow.types.is_large_string(value_type) for value_type in types]
+    for name, value_type, is_text in list(zip(names, types, text, strict=True))[:2]:
+        if not (is_text or pyarrow.types.is_integer(value_type)):
+            raise FileContentError(f"column {shortened(name)} holds {value_type}, not whole numbers or strings", path)
     if text[SOURCE] != text[TARGET]:
-        raise FileContentError(f"the sources are {kinds[SOURCE]}, but the targets are {kinds[TARGET]}", path)
-    for name, kind in zip(names[WEIGHT:], kinds[WEIGHT:], strict=True):
-        if not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)):
-            raise FileContentError(f"column {shortened(name)} holds {kind}, not numbers", path)
+        raise FileContentError(f"the sources are {types[SOURCE]}, but the targets are {types[TARGET]}", path)
+    for name, value_type in zip(names[WEIGHT:], types[WEIGHT:], strict=True):
+        if not (pyarrow.types.is_integer(value_type) or pyarrow.types.is_floating(value_type)):
+            raise FileContentError(f"column {shortened(name)} holds {value_type}, not numbers", path)
     if text[SOURCE]:  # strings of either size make one column
-        kinds[:WEIGHT] = [pyarrow.large_string()] * WEIGHT
+        types[:WEIGHT] = [pyarrow.large_string()] * WEIGHT
     if edges > MOST:
         raise FileContentError(f"holds {edges} edges, more than the {MOST} that can be sorted", path)
     require_memory(2 * ROW_BYTES * edges, f"a table of {counted(edges, 'edge')}")
     parts: list[list[Any]] = [[] for _ in names]
     for batch in table.iter_batches(BATCH, columns=names):
-        for part, name, kind in zip(parts, names, kinds, strict=True):
-            part.append(batch.column(name).cast(kind))
-    columns = [pyarrow.chunked_array(part, kind) for part, kind in zip(parts, kinds, strict=True)]
+        for part, name, value_type in zip(parts, names, types, strict=True):
+            part.append(batch.column(name).cast(value_type))
+    columns = [pyarrow.chunked_array(part, value_type) for part, value_type in zip(parts, types, strict=True)]
     for name, column in zip(names, columns, strict=True):
         if column.null_count:
             row = column.is_null().to_numpy().argmax()
@@ -211,11 +211,11 @@ def _columns(titles: list[str], path: Path, weight: str | None) -> list[str]:
     return [found[column] for column in sorted(found)]
 
 
-def _value_type(kind: Any) -> Any:
+def _value_type(column_type: Any) -> Any:
     """Returns the type of the values of a column, which may be dictionary-encoded."""
     import pyarrow
 
-    return kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+    return column_type.value_type if pyarrow.types.is_dictionary(column_type) else column_type
 
 
 def _numbers(column: Any, name: str, path: Path) -> NDArray[Any]:

@@ -230,8 +230,8 @@ class _OfThread(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def _contained(path: Path, failure: str, kind: type[FileError]) -> Iterator[None]:
-    """Converts any failure of meshio into a FileError of the given kind, and its printed output into log lines."""
+def _contained(path: Path, failure: str, error_type: type[FileError]) -> Iterator[None]:
+    """Converts any failure of meshio into a FileError of the given type, and its printed output into log lines."""
     said = io.StringIO()
     try:
         with (
@@ -250,12 +250,12 @@ def _contained(path: Path, failure: str, kind: type[FileError]) -> Iterator[None
     except (OSError, MemoryError) as error:
         raise file_error(error, path, failure) from error
     except SystemExit as error:
-        raise kind(f"{failure}: {_sentence(said.getvalue()) or 'meshio gives no reason'}", path) from error
+        raise error_type(f"{failure}: {_sentence(said.getvalue()) or 'meshio gives no reason'}", path) from error
     except Exception as error:  # meshio's parsers can fail with any exception
         reason = _sentence(str(error)) or _sentence(said.getvalue())
         known = type(error).__name__ in ("ReadError", "WriteError") or isinstance(error, EOFError)
         what = "" if known else f" ({type(error).__name__})"
-        raise kind(f"{failure}: {reason or 'meshio gives no reason'}{what}", path) from error
+        raise error_type(f"{failure}: {reason or 'meshio gives no reason'}{what}", path) from error
     for line in said.getvalue().splitlines():
         if line.strip():
             log.debug("%s: meshio: %s", path, line.strip())
