@@ -50,6 +50,7 @@ struct Launch {
     // Runs on the calling thread alone, for at most `most_nanoseconds`, or to the end if that is 0.
     Done run_alone(Call &call, std::int64_t most_nanoseconds) {
         std::int64_t stop = 0;
+        const host::Alone here(true);
         return host::run_pieces(kernel, arguments, piece, call, true, [&](Index size) {
             if (most_nanoseconds > 0) { // costs one more reading of the clock per piece
                 const std::int64_t now = host::nanoseconds();
@@ -63,16 +64,21 @@ struct Launch {
         });
     }
 
-    // Runs on threads of the pool, or on this thread while another launch has the pool.
-    Done run_together(Call &call, int threads) {
+    // Runs on threads of the pool, or on this thread while another launch has the pool or the others would not help.
+    // expected: nanoseconds on one thread.
+    Done run_together(Call &call, int threads, double expected) {
         constexpr std::int64_t BETWEEN_TRIES = 1'000'000;
         host::Pool &shared = host::pool();
         Done done;
         while (begin < end && !call.stopped()) {
             const bool has_pool = shared.take();
-            const Done more = has_pool ? shared.run(kernel, begin, end, arguments, piece, threads, call)
-                                       : run_alone(call, BETWEEN_TRIES);
-            if (has_pool) {
+            const bool alone = has_pool && !shared.company.is_worth(expected, host::nanoseconds());
+            if (alone)
+                shared.leave();
+            const Done more = alone      ? run_alone(call, 0)
+                              : has_pool ? shared.run(kernel, begin, end, arguments, piece, threads, call)
+                                         : run_alone(call, BETWEEN_TRIES);
+            if (has_pool && !alone) {
                 shared.leave();
                 begin = end;
             }
@@ -84,6 +90,7 @@ struct Launch {
 
 // Runs a kernel for one index. Its time is not recorded: it predicts little about others.
 void run_one(host::Kernel kernel, const host::Slot *arguments) {
+    const host::Alone here(true);
     try {
         kernel(0, 1, arguments);
     } catch (const host::Interrupted &) {
@@ -110,7 +117,7 @@ void launch(Call &call, Timed *timed, Index count, const host::Slot *arguments, 
             own = whole.run_alone(call, 0);
         } else {
             whole.piece = Piece(least, most);
-            own = whole.run_together(call, int(std::min<Index>(pieces, threads)));
+            own = whole.run_together(call, int(std::min<Index>(pieces, threads)), known * double(count));
         }
     }
     if (own.indices > 0) { // the clock may not have advanced, but no work takes zero time
@@ -185,6 +192,7 @@ void launch_grid(Call &call, Timed *timed, Index count, const host::Slot *argume
         const host::WorkingOn here(call, k == 0);
         const GridLaunch outer = grid_launch; // a signal handler may launch a grid within this one
         grid_launch = {&barrier, count};
+        const host::Alone together(false);
         try {
             barrier.wait(); // until all threads are here, and `pieces` is known
             timed->kernel(count * k / pieces, count * (k + 1) / pieces, arguments);

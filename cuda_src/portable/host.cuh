@@ -46,21 +46,46 @@ template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n
 
 template <class T> INLINE T cached_load(const T *place) { return racing_load(place); }
 
-template <class T> INLINE T atomic_add(T *place, T value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
+namespace host {
+
+// Applies change(value) to a place that no other thread changes meanwhile.
+template <class T, class Change> T exchange_alone(T *place, Change change) {
+    const T seen = racing_load(place);
+    racing_store(place, change(seen));
+    return seen;
+}
+
+} // namespace host
+
+template <class T> INLINE T atomic_add(T *place, T value) {
+    if (host::alone)
+        return host::exchange_alone(place, [=](T seen) { return T(seen + value); });
+    return __atomic_fetch_add(place, value, __ATOMIC_RELAXED);
+}
 template <class T> INLINE T atomic_max(T *place, T value) {
+    if (host::alone)
+        return host::exchange_alone(place, [=](T seen) { return seen < value ? value : seen; });
     T seen = __atomic_load_n(place, __ATOMIC_RELAXED);
     while (seen < value && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
     return seen;
 }
 template <class T> INLINE T atomic_min(T *place, T value) {
+    if (host::alone)
+        return host::exchange_alone(place, [=](T seen) { return seen > value ? value : seen; });
     T seen = __atomic_load_n(place, __ATOMIC_RELAXED);
     while (seen > value && !__atomic_compare_exchange_n(place, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
     return seen;
 }
-template <class T> INLINE T atomic_or(T *place, T bits) { return __atomic_fetch_or(place, bits, __ATOMIC_RELAXED); }
+template <class T> INLINE T atomic_or(T *place, T bits) {
+    if (host::alone)
+        return host::exchange_alone(place, [=](T seen) { return T(seen | bits); });
+    return __atomic_fetch_or(place, bits, __ATOMIC_RELAXED);
+}
 template <class T> INLINE T compare_and_swap(T *place, T expected, T desired) {
+    if (host::alone)
+        return host::exchange_alone(place, [=](T seen) { return seen == expected ? desired : seen; });
     __atomic_compare_exchange_n(place, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return expected; // what was there before
 }

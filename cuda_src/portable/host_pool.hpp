@@ -176,6 +176,33 @@ struct Cut {
     }
 };
 
+// Decides whether a launch calls other threads. One that does not run, because its core is busy with something else,
+// costs the time to wake it, and if it has begun a piece, the wait for that. After a loss, launches of about its length
+// run alone for LOSSES_APART times as long, so that losses take at most one part in LOSSES_APART of the time.
+class Company {
+  public:
+    static constexpr std::int64_t LOSSES_APART = 16;
+    static constexpr std::int64_t LONGER = 4; // a launch so many times as long may gain where this one lost
+
+    // Whether a launch of about `nanoseconds` on one thread should call others.
+    bool is_worth(double nanoseconds, std::int64_t now) const {
+        return now >= alone_until_ || nanoseconds > double(alone_below_);
+    }
+
+    // Learns from a launch: the time of the calling thread in the kernel, what else it spent, and how long the others
+    // worked for it.
+    void learn(std::int64_t own, std::int64_t spent, std::int64_t helped, std::int64_t now) {
+        const std::int64_t loss = spent - helped;
+        if (loss <= 0)
+            return;
+        alone_until_ = now + LOSSES_APART * loss;
+        alone_below_ = LONGER * std::max(loss, own);
+    }
+
+  private:
+    std::int64_t alone_until_ = 0, alone_below_ = 0;
+};
+
 class Pool {
   public:
     // Takes the pool until `leave`; returns false if another launch has it. Such a caller works without the pool: a
@@ -184,9 +211,12 @@ class Pool {
     bool take() { return !taken_.exchange(true, std::memory_order_acquire); }
     void leave() { taken_.store(false, std::memory_order_release); }
 
+    Company company; // of launches; for the one that has the pool
+
     // Runs a kernel over [begin, end) on the calling thread and at most `parts - 1` others. Returns when every index is
     // done, or the call is to end; the result is the work of the calling thread.
     Done run(Kernel kernel, Index begin, Index end, const Slot *arguments, Piece piece, int parts, Call &call) {
+        const std::int64_t start = nanoseconds();
         parts = hire(parts - 1) + 1;
         const Cut cut{kernel, arguments, piece, shares_, parts, call};
         const Index count = end - begin;
@@ -195,9 +225,11 @@ class Pool {
             shares_[part].end = begin + count * (part + 1) / parts;
         }
         finished_ = 0;
+        helped_ = 0;
         for (int helper = parts; --helper > 0;) // last one first: a thread that wakes others finds that they have work
             worker(helper).given = &cut;
         wake_next(0, parts);
+        const Alone together(false);
         const Done own = cut.work(0);
         int taken = 0;
         for (int helper = 1; helper < parts; ++helper) // threads that have not begun by now are not needed
@@ -206,6 +238,8 @@ class Pool {
         if (!(parts <= usable_cores && spin_until(all_finished)))
             while (!all_finished() && !caller_.sleep_for(POLL_NANOSECONDS, all_finished))
                 call.poll(); // another thread may take long for one index
+        const std::int64_t now = nanoseconds();
+        company.learn(own.nanoseconds, now - start - own.nanoseconds, helped_, now);
         return own;
     }
 
@@ -248,7 +282,9 @@ class Pool {
             if (cut == nullptr)
                 continue;
             wake_next(number, cut->parts);
+            const std::int64_t start = thread_nanoseconds();
             cut->work(number);
+            helped_ += thread_nanoseconds() - start;
             ++finished_; // after this the launch may be over
             caller_.wake();
         }
@@ -264,6 +300,7 @@ class Pool {
     std::deque<std::unique_ptr<Worker>> workers_;
     std::vector<Share> shares_ = std::vector<Share>(1); // one more than workers, if memory allowed
     alignas(64) std::atomic<int> finished_{0};          // workers that took part in the launch and have ended
+    std::atomic<std::int64_t> helped_{0};               // nanoseconds that they have run for it
     Bed caller_;
 };
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -21,6 +22,13 @@ inline bool on_main_thread() {
 #else
     return true;
 #endif
+}
+
+// The time in nanoseconds that the calling thread has run; time without a core does not count. Takes a system call.
+inline std::int64_t thread_nanoseconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 // Calls a function in each child that this process forks from now on. Returns 0, or an errno.

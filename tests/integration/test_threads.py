@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -120,6 +121,38 @@ def test_a_thread_that_does_not_run_holds_up_no_more_than_its_piece():
             break
         ranges.clear()
     assert waited == [True]
+
+
+def test_launches_run_alone_for_a_while_after_a_thread_that_did_not_run():
+    """The second thread sleeps in its first piece; then the first one works alone, 16 times as long, and tries again."""
+    caller, others = threading.get_ident(), threading.Event()
+    slept = 0.0
+
+    def work(begin: int, end: int, _: int) -> None:
+        nonlocal slept
+        if threading.get_ident() != caller:
+            others.set()
+            if not slept:
+                slept = 0.05
+                sleep(slept)
+        elif not slept:
+            others.wait(0.001)  # the second thread needs a moment to wake up
+
+    kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(work)
+    timed = library().host_timed(ctypes.cast(kernel, ctypes.c_void_p), 0)
+
+    def second_thread_comes(within: float) -> bool:
+        others.clear()
+        end = perf_counter() + within
+        while perf_counter() < end:  # a launch may end before the second thread has begun
+            library().host_launch(timed, 20_000, b"", 2, 0.0)
+            if others.is_set():
+                return True
+        return False
+
+    assert second_thread_comes(within=20)
+    assert not second_thread_comes(within=10 * slept)
+    assert second_thread_comes(within=20)
 
 
 def test_launch_counters_are_per_thread():

@@ -22,6 +22,8 @@ KERNELS = Kernels("begin_levels", "small_levels", "level_pass", "end_level", "se
 class LevelsWorkspace(Workspace):
     """A workspace with sets of nodes (`Levels` of `breadth_first.cuh`)."""
 
+    threads_that_gain = 3
+
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)
         words = self.device.tiles(graph.nodes, WORD)

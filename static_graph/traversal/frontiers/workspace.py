@@ -74,9 +74,12 @@ class Workspace:
         frontier: the workspace as a kernel argument.
     """
 
+    threads_that_gain = 2  # CPU threads: fewer take as long as one, which needs no atomic operations
+
     def __init__(self, graph: DeviceGraph) -> None:
         device = self.device = graph.device
-        self.one_thread = device.threads == 1 or (device.threads > 1 and graph.edges <= EDGES_FOR_ONE_THREAD)
+        few = device.threads < self.threads_that_gain or graph.edges <= EDGES_FOR_ONE_THREAD
+        self.one_thread = device.threads > 0 and few
         chunks = 2 * graph.edges // CHUNK + 1  # capacity: a node that is cut has more than CHUNK edges
         self.lists = tuple(device.empty(graph.nodes, np.int32) for _ in range(2))
         self.progress = device.zeros(len(Entry), np.int32)
