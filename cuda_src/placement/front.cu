@@ -27,6 +27,7 @@ constexpr int32 MOST_COUNTED = 1 << 14; // neighbours
 KERNEL_STRUCT(Nodes) {
     Point *points;
     float64 *sizes;
+    int32 *beside_gap;        // per node of the front: 1 if it could propose across a gap when it was placed
     int64 outline;            // the first nodes are those of the outline
     const int32 *first_piece; // per node of the outline: where its entries in `across` begin
     const int32 *across;      // the other ends of the pieces at a node
@@ -120,9 +121,8 @@ struct Neighbourhood {
     }
 };
 
-// Proposals of a node with nodes of smaller numbers, at most `longest` sizes away; returns how many, at most
-// MOST_PROPOSALS.
-INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, float64 longest, Proposal *proposals) {
+// The nodes around a node; none if there are too many.
+INLINE Neighbourhood nodes_around(int32 node, const Nodes &nodes, const Cells &cells) {
     const Point p = nodes.points[node];
     const float64 size = nodes.sizes[node], reach = AROUND * size;
     Neighbourhood near;
@@ -135,12 +135,23 @@ INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, floa
             near.insert(other, nodes.points[other]);
         return !crowded;
     });
+    if (crowded)
+        near.count = 0;
+    return near;
+}
+
+// Calls visit(proposal) for those of a node with nodes of smaller numbers, more than `beyond` and at most `longest`
+// sizes away, until it returns false.
+template <class Visit>
+INLINE void for_proposals(int32 node, const Neighbourhood &near, const Nodes &nodes, float64 beyond, float64 longest,
+                          Visit visit) {
+    const Point p = nodes.points[node];
     const bool by_outline = near.count > 0 && near.nodes[0] < nodes.outline;
-    int count = 0;
-    for (int k = 0; k < near.count && !crowded; ++k) {
+    for (int k = 0; k < near.count; ++k) {
         const int32 other = near.nodes[k];
-        const float64 wanted = 0.5 * (size + nodes.sizes[other]);
-        if (other >= node || squared_length(near.points[k], p) > longest * longest * (wanted * wanted))
+        const float64 wanted = 0.5 * (nodes.sizes[node] + nodes.sizes[other]);
+        const float64 squared = squared_length(near.points[k], p), unit = wanted * wanted;
+        if (other >= node || squared <= beyond * beyond * unit || squared > longest * longest * unit)
             continue;
         for (int turn = 0; turn < 2; ++turn) {
             const Point a = turn ? near.points[k] : p, b = turn ? p : near.points[k];
@@ -148,34 +159,54 @@ INLINE int32 propose_at(int32 node, const Nodes &nodes, const Cells &cells, floa
             here.origin = p;
             here.by_outline = by_outline;
             // Slightly less than the spacing: the size at the apex is not known yet.
-            if (count < MOST_PROPOSALS && near.keeps_distance(here.apex, 0.9 * SPACING * here.side))
-                proposals[count++] = here;
+            if (near.keeps_distance(here.apex, 0.9 * SPACING * here.side) && !visit(here))
+                return;
         }
     }
+}
+
+// Stores the proposals that `for_proposals` visits, at most MOST_PROPOSALS; returns how many.
+INLINE int32 propose_at(int32 node, const Neighbourhood &near, const Nodes &nodes, float64 beyond, float64 longest,
+                        Proposal *proposals) {
+    int count = 0;
+    for_proposals(node, near, nodes, beyond, longest, [&](const Proposal &made) {
+        proposals[count++] = made;
+        return count < MOST_PROPOSALS;
+    });
     return count;
+}
+
+INLINE bool is_beside_gap(int32 node, const Neighbourhood &near, const Nodes &nodes) {
+    bool found = false;
+    for_proposals(node, near, nodes, LONGEST, ACROSS_GAPS, [&](const Proposal &) {
+        found = true;
+        return false;
+    });
+    return found;
 }
 
 // The proposals of the nodes from `first` on.
 TEAM_KERNEL(propose_at_nodes, Nodes nodes, Cells cells, Proposals proposals, Count first, Count count) {
     for (const Team team : launch.teams()) {
         const Sums<1> found = team.sum(piece_of(team.number, count), [&](Index i) {
-            proposals.counts[i] =
-                propose_at(int32(first + i), nodes, cells, LONGEST, proposals.made + MOST_PROPOSALS * i);
+            const int32 node = int32(first + i);
+            const Neighbourhood near = nodes_around(node, nodes, cells);
+            proposals.counts[i] = propose_at(node, near, nodes, 0.0, LONGEST, proposals.made + MOST_PROPOSALS * i);
+            nodes.beside_gap[node] = is_beside_gap(node, near, nodes);
             return Sums<1>{{proposals.counts[i]}};
         });
         store_sums(team, found, proposals.sums);
     }
 }
 
-// flags[i] = 1 if node first + i can propose an apex with a node across a gap. Around a finely divided hole, layers
-// become wider until all distances in one exceed LONGEST at the same time, and the front stops.
+// flags[i] = 1 if node first + i can still propose an apex with a node across a gap. Around a finely divided hole,
+// layers become wider until all distances in one exceed LONGEST at the same time, and the front stops.
 KERNEL(flag_gaps, Nodes nodes, Cells cells, Count first, int32 *flags) {
     for (const Index i : launch) {
-        Proposal made[MOST_PROPOSALS];
         const int32 node = int32(first + i);
         const Point p = nodes.points[node];
         const bool resolved = nodes.sizes[node] > RESOLVED * (magnitude(p.x) + magnitude(p.y));
-        flags[i] = resolved && propose_at(node, nodes, cells, ACROSS_GAPS, made) > 0;
+        flags[i] = resolved && nodes.beside_gap[node] && is_beside_gap(node, nodes_around(node, nodes, cells), nodes);
     }
 }
 
@@ -184,8 +215,9 @@ TEAM_KERNEL(propose_across_gaps, const int32 *listed, Nodes nodes, Cells cells, 
             Count count) {
     for (const Team team : launch.teams()) {
         const Sums<1> found = team.sum(piece_of(team.number, count), [&](Index i) {
-            proposals.counts[i] =
-                propose_at(int32(first + listed[i]), nodes, cells, ACROSS_GAPS, proposals.made + MOST_PROPOSALS * i);
+            const int32 node = int32(first + listed[i]);
+            proposals.counts[i] = propose_at(node, nodes_around(node, nodes, cells), nodes, 0.0, ACROSS_GAPS,
+                                             proposals.made + MOST_PROPOSALS * i);
             return Sums<1>{{proposals.counts[i]}};
         });
         store_sums(team, found, proposals.sums);

@@ -144,7 +144,7 @@ def test_an_estimate_prepares_its_modules(recorded):
 
 
 def test_placement_by_size_prepares_its_modules(recorded):
-    dmr.refine(dmr.read(BRACKET), device="cpu", size=0.5)
+    dmr.refine(dmr.read(BRACKET), device="cpu", size=0.1)
     assert recorded.late == set() and {*PLACEMENT} <= recorded.launched
 
 

@@ -68,9 +68,10 @@ class Front:
         self._low = (float(outline.points[:, 0].min()), float(outline.points[:, 1].min()))
         self._high = (float(outline.points[:, 0].max()), float(outline.points[:, 1].max()))
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
+        self._beside_gap = device.empty(0, np.int32)
         self._sizes.evaluate(self._points, n, self._node_sizes)
         inside = self._add_lattice(outline, lattice) if lattice else 0
-        self._first = n + inside  # node of the front
+        self._unflagged = n + inside  # the first node of which it is not known whether it is beside a gap
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
         self._restarts = MOST_RESTARTS if np.diff(first).all() else 0  # gaps around free points are left to refinement
@@ -143,15 +144,18 @@ class Front:
     def _propose_across_gaps(self) -> bool:
         """Proposes apexes with nodes that are farther away, where the front has stopped; returns whether there are any.
 
-        Only nodes of the front propose: those of the outline could propose on its other side.
+        Only nodes of the front propose: those of the outline could propose on its other side. Each proposes once: gaps
+        beside a node only become smaller.
         """
         device, numbers = self._device, self._numbers
-        count = int(numbers[Entry.FRONT_NODES]) - self._first
+        first, nodes = self._unflagged, int(numbers[Entry.FRONT_NODES])
+        count = nodes - first
         if not count:
             return False
         flags = device.empty(count, np.int32)
-        device.launch("flag_gaps", count, self._nodes, self._cells.view, self._first, flags)
+        device.launch("flag_gaps", count, self._nodes, self._cells.view, first, flags)
         listed, found = flagged_indices(flags)
+        self._unflagged = nodes
         if not found:
             return False
         if MOST_PROPOSALS * found > self._apexes.size:
@@ -160,7 +164,7 @@ class Front:
         self._progress.upload(numbers)
         pieces = device.pieces(found)
         device.launch(
-            "propose_across_gaps", pieces, listed, self._nodes, self._cells.view, self._proposals, self._first, found
+            "propose_across_gaps", pieces, listed, self._nodes, self._cells.view, self._proposals, first, found
         )  # fmt: skip
         last = int(numbers[Entry.FRONT_ROUND]) + 1  # of the same parity as the round before
         device.launch("pack_proposals", pieces, self._proposals, found, last, self._progress)
@@ -180,6 +184,7 @@ class Front:
         nodes, most = int(numbers[Entry.FRONT_NODES]), 2 * MOST_PROPOSALS * pending
         capacity = 2 * max(nodes, pending)
         self._points, self._node_sizes = self._points.grown(capacity), self._node_sizes.grown(capacity)
+        self._beside_gap = self._beside_gap.grown(capacity)
         lists, sizes = device.empty(2 * most, PROPOSAL), device.empty(most, np.float64)
         first = self._apexes.size * (int(numbers[Entry.FRONT_ROUND]) % 2)
         last = first + int(numbers[Entry.PENDING_PROPOSALS])
@@ -223,9 +228,9 @@ class Front:
     @property
     def _nodes(self) -> Packed:
         return pack(
-            "Nodes", points=self._points, sizes=self._node_sizes, outline=self._outline,
-            first_piece=self._first_piece, across=self._across, low_x=self._low[0], low_y=self._low[1],
-            high_x=self._high[0], high_y=self._high[1],
+            "Nodes", points=self._points, sizes=self._node_sizes, beside_gap=self._beside_gap,
+            outline=self._outline, first_piece=self._first_piece, across=self._across, low_x=self._low[0],
+            low_y=self._low[1], high_x=self._high[0], high_y=self._high[1],
         )  # fmt: skip
 
     @property

@@ -22,6 +22,7 @@ CLEARANCE = (
 FREE_VERTEX_CLEARANCE = 0.65  # the same for vertices without segments, from which no front advances
 MOST_ROWS = 2**24
 EVEN = 0.02  # largest relative difference of a size from that of the lattice
+SAMPLES, LEAST_SHARE = 256, 1 / 64  # of all places, and the share of samples with the size of the lattice
 FIT = 1e-3  # largest sine by which a segment is off the direction of a row,
 FIT_OF_LENGTH = 0.02  # and sizes by which its length is off a whole number of them
 FINER, COARSER = 0.997, 1.0257  # sizes of lattices that fit, in units of the one for placing, 0.975 of the one wanted
@@ -55,7 +56,8 @@ def lattice_points(
     device: Device,
     most: int,
 ) -> tuple[DeviceArray, int]:
-    """Returns the points of the lattice, and their number; none if there could be more than `most`.
+    """Returns the points of the lattice, and their number; none if there could be more than `most`, or few places have
+    the size.
 
     Args:
         points: (n, 2), the vertices of the divided outline, and other points that are there already.
@@ -65,6 +67,11 @@ def lattice_points(
     rows = _rows(points, boundary, size, most)
     count = 0 if rows is None else int(rows.counts.sum())
     if rows is None or not count:
+        return device.empty(0, POINT), 0
+    samples = device.array(_samples(rows), POINT)
+    at_samples = device.empty(samples.size, np.float64)
+    sizes.evaluate(samples, samples.size, at_samples)
+    if (np.abs(at_samples.download() - size) <= EVEN * size).mean() < LEAST_SHARE:
         return device.empty(0, POINT), 0
     view, held = _view(rows, device)
     assert held  # `view` has only the addresses
@@ -139,6 +146,18 @@ def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
     if row.size and row[-1] - row[0] > min(most, MOST_ROWS):  # parts of the domain are very far apart
         return None
     return _Rows(origin, along, spacing, rise, row[some], column[some], (last - column + 1)[some])
+
+
+def _samples(rows: _Rows) -> Float:
+    """Returns some of the places, evenly chosen: a fine outline of a large domain has very many, of other sizes."""
+    end = np.cumsum(rows.counts)
+    number = np.arange(0, end[-1], max(end[-1] // SAMPLES, 1))
+    span = np.searchsorted(end, number, side="right")
+    row = rows.row[span]
+    column = rows.column[span] + number - (end - rows.counts)[span]
+    x, y = (column + 0.5 * (row & 1)) * rows.spacing, row * rows.rise
+    (along_x, along_y), origin = rows.along, rows.origin
+    return np.stack([origin[0] + x * along_x - y * along_y, origin[1] + x * along_y + y * along_x], axis=1)
 
 
 def lattice_frame(points: Float, boundary: Int, size: float) -> Float:
