@@ -124,7 +124,7 @@ def test_a_thread_that_does_not_run_holds_up_no_more_than_its_piece():
 
 
 def test_launches_run_alone_for_a_while_after_a_thread_that_did_not_run():
-    """The second thread sleeps in its first piece; then the first one works alone, 16 times as long, and tries again."""
+    """The second thread sleeps in its first piece; then the first works alone, 16 times as long, and tries again."""
     caller, others = threading.get_ident(), threading.Event()
     slept = 0.0
 
