@@ -151,7 +151,10 @@ def _by_cuda_interface(array: Any) -> Borrowed:
     strides = face.get("strides")
     contiguous = strides is None or tuple(strides) == (dtype.itemsize,) or shape in ((0,), (1,))
     _check_layout(array, dimensions=len(shape), contiguous=contiguous and face.get("mask") is None)
-    return Borrowed(int(face["data"][0] or 0), shape[0], dtype, None, face.get("stream", NO_STREAM), array)
+    stream = face.get("stream", NO_STREAM)
+    if stream is None:  # nothing is pending; PyCUDA says so, too, while a small array is still being copied
+        stream = LEGACY_STREAM
+    return Borrowed(int(face["data"][0] or 0), shape[0], dtype, None, stream, array)
 
 
 def _check_layout(array: Any, *, dimensions: int, contiguous: bool) -> None:

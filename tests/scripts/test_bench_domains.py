@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dmr
+from dmr.mesh.shapes import triangle_areas
 
 pytest.importorskip("triangle")
 
@@ -141,7 +142,7 @@ def test_generated_domains_match_their_names(name, vertices, area):
     if area is None:
         assert len(mesh.triangles) == vertices - 2  # a polygon without points inside
     else:
-        assert dmr.mesh.statistics.triangle_areas(mesh).sum() == pytest.approx(area, rel=1e-2)
+        assert triangle_areas(mesh).sum() == pytest.approx(area, rel=1e-2)
 
 
 def test_crossing_segments_are_found_like_by_fractions():

@@ -17,6 +17,7 @@ from dmr import domains
 from dmr.cli.shared.sizes import read_size_field
 from dmr.errors import FileError, OptionError
 from dmr.memory import open_device
+from dmr.mesh.edges import unique_edges
 from dmr.mesh.location.background import DeviceBackground, Places
 from dmr.sizing.functions import evaluate
 from dmr.sizing.size_field import SizeField
@@ -112,7 +113,7 @@ def test_infinite_sizes_are_unbounded():
 
 def nearest_on(mesh: dmr.Mesh, values: np.ndarray, place: np.ndarray) -> tuple[float, list[float]]:
     """The distance to the mesh's boundary, and the values at all its points that near: edge by edge."""
-    edges, count = dmr.mesh.statistics.unique_edges(mesh)
+    edges, count = unique_edges(mesh)
     found = []
     for u, v in edges[count == 1]:
         a, b = mesh.vertices[u], mesh.vertices[v]
@@ -239,7 +240,7 @@ def test_gradient_limited_fields_equal_shortest_paths():
     sizes = np.where(rng.random(400) < 0.02, 0.01, np.where(rng.random(400) < 0.5, np.inf, 3))
     sizes[0] = 0.02
     limited = SizeField(mesh, sizes, on="vertices").limited(0.3)
-    edges, _ = dmr.mesh.statistics.unique_edges(mesh)
+    edges, _ = unique_edges(mesh)
     lengths = np.hypot(*(mesh.vertices[edges[:, 0]] - mesh.vertices[edges[:, 1]]).T)
     sparse, csgraph = pytest.importorskip("scipy.sparse"), pytest.importorskip("scipy.sparse.csgraph")
 
