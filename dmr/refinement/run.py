@@ -46,6 +46,7 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.records import TRIANGLE
+from dmr.refinement.state.result_memory import ResultMemory
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
@@ -153,7 +154,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
                 "another mesh"
             )
     with clock.phase("download"):
-        refined = state.to_mesh(mesh)
+        refined = state.to_mesh(mesh, work.memory)
     return statistics.refinement(refined, options, state, work.quality.counted(), clock, ending, smoothing)
 
 
@@ -244,6 +245,7 @@ def work_of(
         progress=RoundProgress(device),
         statistics=statistics,
         clock=clock,
+        memory=ResultMemory(mesh.vertices, device),
     )
 
 

@@ -129,7 +129,7 @@ class DeviceRounds:
                 self.lacks_memory = error
                 return self._work.progress.read()
             self._recorded_for = self._recording_key(capacity)
-        self._recorded.run()
+        self._recorded.run(meanwhile=self._work.prepare_result)
         return self._work.progress.read()
 
     def _ended_by_teams(self, arrays: RoundArrays) -> dict[Entry, int] | None:

@@ -11,6 +11,7 @@ from dmr.refinement.rounds.budget import Budget
 from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.progress import RoundProgress
+from dmr.refinement.state.result_memory import ResultMemory
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
@@ -35,6 +36,7 @@ class Work:
         marking: how conflicts between cavities are resolved; balance: how checks of new triangles are distributed.
         epochs: the epochs of the steps; progress: the numbers of a round, on the device.
         statistics: the statistics of the refinement; clock: the time of each phase.
+        memory: the host's memory for the result.
     """
 
     limits: Thresholds
@@ -52,6 +54,7 @@ class Work:
     progress: RoundProgress
     statistics: Statistics
     clock: Clock
+    memory: ResultMemory
 
     @property
     def points_left(self) -> int:
@@ -71,6 +74,10 @@ class Work:
             self.quality.check(everything, count)
             bad.extend(everything, count)
             state.reserve_for(bad.count, self.expected)
+
+    def prepare_result(self) -> None:
+        """Makes memory of the host ready for the result; called while the device works."""
+        self.memory.prepare(self.state.slots, self.bad.count, self.points_left)
 
     def check_exactly(self, known: KnownSizes) -> bool:
         """Evaluates the exact bounds of new triangles, and checks these; returns whether any of them is bad."""

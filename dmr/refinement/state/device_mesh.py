@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.common.threads import available_threads
 from dmr.errors import OutOfMemoryError
-from dmr.memory import Device, DeviceArray, Packed, copy, flagged_indices, pack
+from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack
 from dmr.mesh.types import Float, Int, Mesh
+from dmr.refinement.state.result_memory import ResultMemory
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
 FEW_TRIANGLES = 2**21  # a mesh of up to this many triangles gets its arrays at admission, as if all were bad
@@ -160,13 +160,17 @@ class DeviceMesh:
         with suppress(OutOfMemoryError):
             self.reserve(max(vertices, expected // 2), max(slots, expected), max(subsegments, 8 * math.isqrt(expected)))
 
-    def to_mesh(self, source: Mesh) -> Mesh:
-        """Returns the mesh in the user's numbers, with the attributes and markers of `source`, the input."""
+    def to_mesh(self, source: Mesh, memory: ResultMemory | None = None) -> Mesh:
+        """Returns the mesh in the user's numbers, with the attributes and markers of `source`, the input.
+
+        Args:
+            source: the input; memory: made ready for the result.
+        """
         device = self.device
+        memory = memory or ResultMemory(source.vertices, device)
         corners = device.empty(3 * self.slots, np.int32)
         device.launch("restore_corners", self.slots, self.triangles, self.order, self.input_vertices, corners)
-        vertices = np.empty((self.vertices, 2))
-        copy(vertices[: self.input_vertices], source.vertices, device.threads or available_threads())
+        vertices = memory.vertices(self.vertices)
         self.points[self.input_vertices : self.vertices].download(out=vertices[self.input_vertices :])
         if self.given is not None:  # placed points have been smoothed
             vertices[self.order.download()] = (
@@ -175,7 +179,7 @@ class DeviceMesh:
         segments, origins = self.segments()
         return Mesh.sound(
             vertices=vertices,
-            triangles=corners.detach().reshape(-1, 3),
+            triangles=_downloaded(corners, memory.triangles(self.slots)),
             segments=segments,
             segment_markers=self.named_markers[origins] if self.named else None,
             vertex_markers=self.vertex_markers(source),
@@ -249,3 +253,11 @@ class DeviceMesh:
             rows = self.attributes[: self.input_vertices * self.width].download()
             attributes[self.order.download()] = rows.reshape(-1, self.width)
         return attributes
+
+
+def _downloaded(corners: DeviceArray, room: Int | None) -> Int:
+    """Returns (t, 3) corners on the host, in `room` if there is any."""
+    if room is None:
+        return corners.detach().reshape(-1, 3)
+    corners.download(out=room.reshape(-1))
+    return room

@@ -14,7 +14,10 @@ from dmr.mesh.shapes import triangle_areas
 from dmr.mesh.types import Mesh
 from dmr.refinement import pipeline
 from dmr.refinement.placement import placing
+from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup import admission
+from dmr.refinement.state import result_memory
+from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.records import POINT, TRIANGLE
 from dmr.triangulation import meshing, preparing
 from dmr.triangulation.deferred import DeferredMesh
@@ -238,3 +241,47 @@ def test_points_that_change_later_do_not_change_the_input(stays):
     points[:] = 0
     assert_same(result.input_mesh, dmr.triangulate(POINTS))
     assert len(result.parents) == len(result.mesh.triangles)
+
+
+@pytest.fixture
+def events(device, monkeypatch):
+    """What happens to the host's memory and to the loop of rounds, in order; small results count as large ones."""
+    found = []
+    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    monkeypatch.setattr(result_memory, "is_downloaded", lambda device: True)
+    monkeypatch.setattr(result_memory, "LEAST_BYTES", 0)
+    monkeypatch.setattr(team_rounds.TeamRounds, "available", property(lambda self: False))
+    touch, copied, read = result_memory.touch, result_memory.copy, RoundProgress.read
+    monkeypatch.setattr(result_memory, "touch", lambda *given: (found.append("pages"), touch(*given)))
+    monkeypatch.setattr(result_memory, "copy", lambda *given: (found.append("input"), copied(*given)))
+    monkeypatch.setattr(RoundProgress, "read", lambda self: (found.append("end"), read(self))[1])
+    return found
+
+
+def test_memory_of_the_result_is_ready_before_the_rounds_have_ended(device, stays, events, monkeypatch):
+    touched, touch = [], result_memory.touch
+    monkeypatch.setattr(result_memory, "touch", lambda *given: (touched.append(given[0]), touch(*given)))
+    points = np.random.default_rng(8).random((5000, 2))
+    mesh = dmr.refine(points).mesh
+    triangles, new_vertices = touched
+    assert events[:4] == ["pages", "input", "pages", "end"] and set(events[4:]) <= {"end"}
+    source = dmr.triangulate(points, method="serial")
+    assert_same(mesh, dmr.refine(source, device="cpu", threads=1).mesh)
+    assert np.shares_memory(mesh.triangles, triangles) and np.shares_memory(mesh.vertices, new_vertices)
+
+
+@pytest.mark.parametrize(("per_bad", "used"), [(0.25, False), (20.0, False), (2.0, True)])
+def test_memory_that_is_too_small_or_far_too_large_is_not_used(device, stays, events, monkeypatch, per_bad, used):
+    monkeypatch.setattr(result_memory, "POINTS_PER_BAD", per_bad)
+    points = np.random.default_rng(8).random((2000, 2))
+    mesh = dmr.refine(points).mesh
+    assert (events.count("input") == 1) == used
+    assert_same(mesh, dmr.refine(dmr.triangulate(points, method="serial"), device="cpu", threads=1).mesh)
+
+
+def test_no_memory_is_made_ready_for_points_beyond_the_limit(device, stays, events, monkeypatch):
+    touched = []
+    monkeypatch.setattr(result_memory, "touch", lambda *given: touched.append(given[0]))
+    mesh = dmr.refine(np.random.default_rng(8).random((2000, 2)), max_steiner=10).mesh
+    assert len(mesh.vertices) == 2010
+    assert len(touched[1]) == 10
