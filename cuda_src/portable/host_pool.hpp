@@ -178,10 +178,12 @@ struct Cut {
 
 // Decides whether a launch calls other threads. One that does not run, because its core is busy with something else,
 // costs the time to wake it, and if it has begun a piece, the wait for that. After a loss, launches of about its length
-// run alone for LOSSES_APART times as long, so that losses take at most one part in LOSSES_APART of the time.
+// run alone for LOSSES_APART times as long, so that losses take at most one part in LOSSES_APART of the time; but at
+// most for LONGEST, since a thread that was stopped, with its process or its machine, says little about what follows.
 class Company {
   public:
     static constexpr std::int64_t LOSSES_APART = 16;
+    static constexpr std::int64_t LONGEST = 1'000'000'000; // nanoseconds
     static constexpr std::int64_t LONGER = 4; // a launch so many times as long may gain where this one lost
 
     // Whether a launch of about `nanoseconds` on one thread should call others.
@@ -195,7 +197,7 @@ class Company {
         const std::int64_t loss = spent - helped;
         if (loss <= 0)
             return;
-        alone_until_ = now + LOSSES_APART * loss;
+        alone_until_ = now + std::min(LOSSES_APART * loss, LONGEST);
         alone_below_ = LONGER * std::max(loss, own);
     }
 
