@@ -34,6 +34,8 @@ TIMEOUT = 60.0  # seconds
 _MISSING = 86  # the child's exit code if it cannot import the package
 _PROGRAM = f"""
 import sys
+if not sys.stdin.read(1):
+    sys.exit()  # an exception ended the caller's call before it could wait for this process
 import numpy
 try:
     import triangle
@@ -153,12 +155,16 @@ def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[
 
 
 def _ended(command: list[str], folder: str, timeout: float) -> tuple[int, bytes]:
-    """Runs a process and returns its exit code and output. The process is killed on an exception, such as Ctrl-C."""
+    """Runs a process and returns its exit code and output. The process is killed on an exception, such as Ctrl-C.
+
+    It begins when it has read a line. An exception while it starts leaves nobody to kill it; it ends by itself then,
+    since its input has ended.
+    """
     with subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         try:
-            output, _ = process.communicate(timeout=timeout)
+            output, _ = process.communicate(b"\n", timeout=timeout)
         finally:
             process.kill()  # does nothing if it has ended
             process.wait()
