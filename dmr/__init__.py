@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from dmr.refinement import refine
     from dmr.refinement.adaptation import adapt, outline
     from dmr.refinement.optimization.pipeline import optimize
-    from dmr.refinement.optimization.results import Optimization, Smoothing
-    from dmr.refinement.results import Refinement
+    from dmr.refinement.results import Optimization, Refinement, Smoothing
     from dmr.sizing.size_field import SizeField
     from dmr.validation.checker import Report, validate
     from dmr.viewing.viewer import view
@@ -39,12 +38,12 @@ _HOMES = {
     "DmrError": "dmr.errors",
     "Locator": "dmr.mesh.location",
     "Mesh": "dmr.mesh.types",
-    "Optimization": "dmr.refinement.optimization.results",
+    "Optimization": "dmr.refinement.results",
     "Pslg": "dmr.mesh.types",
     "Refinement": "dmr.refinement.results",
     "Report": "dmr.validation",
     "SizeField": "dmr.sizing",
-    "Smoothing": "dmr.refinement.optimization.results",
+    "Smoothing": "dmr.refinement.results",
     "SecondOrder": "dmr.mesh.quadratic",
     "Voronoi": "dmr.mesh.voronoi_dual",
     "adapt": "dmr.refinement.adaptation",

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dmr.common.command_line.exit_codes import USAGE
 from dmr.common.errors import (
+    USAGE,
     DeviceUnavailableError,
     DmrError,
     ExistingFileError,

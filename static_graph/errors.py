@@ -6,8 +6,8 @@ program needs to react, such as the file, line or edge.
 
 from __future__ import annotations
 
-from dmr.common.command_line.exit_codes import USAGE
 from dmr.common.errors import (
+    USAGE,
     DeviceUnavailableError,
     DmrError,
     ExistingFileError,

@@ -39,7 +39,7 @@ KERNEL_STRUCT(Mesh) {
     METHOD Corners corners() const { return {vertex_origin, input_segments, anchor, any_acute != 0}; }
 };
 
-// Bounds on triangles and Steiner points (dmr/refinement/setup/thresholds.py).
+// Bounds on triangles and Steiner points (dmr/refinement/steps/thresholds.py).
 KERNEL_STRUCT(Limits) {
     float64 cosine_squared;   // of the angle bound; 2: no bound
     float64 doubled_area;     // twice the largest area; infinity: no bound

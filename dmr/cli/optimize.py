@@ -5,8 +5,8 @@ from __future__ import annotations
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import Output, error_context, read_mesh
 from dmr.cli.shared.report import comparison, proved
-from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
+from dmr.common.errors import DONE, INTERNAL
 from dmr.common.text import counted
 from dmr.mesh.statistics import summarise
 

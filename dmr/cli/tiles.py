@@ -9,8 +9,8 @@ from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import error_context, features_asked, read
 from dmr.cli.shared.report import REASONS
 from dmr.cli.shared.sizes import read_sizes, sizes_from_segments, with_features
-from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
+from dmr.common.errors import DONE, STOPPED
 from dmr.common.text import counted, naming_flags, option
 from dmr.distributed import Parts
 from dmr.errors import OptionError

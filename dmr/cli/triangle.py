@@ -12,8 +12,8 @@ from dmr.cli.parsing.program import build_parser
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import check_writable, error_context
 from dmr.cli.shared.report import REASONS
-from dmr.common.command_line.exit_codes import DONE, INTERNAL, STOPPED
 from dmr.common.command_line.parser import Arguments
+from dmr.common.errors import DONE, INTERNAL, STOPPED
 from dmr.common.text import counted
 from dmr.errors import OptionError
 from dmr.mesh.naming import counting_from

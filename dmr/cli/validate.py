@@ -10,8 +10,8 @@ from dmr.cli.shared.files import features_asked, numbered_as, read, read_mesh
 from dmr.cli.shared.proof import show_proof
 from dmr.cli.shared.sizes import read_size
 from dmr.cli.shared.unrefined import read_list
-from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
+from dmr.common.errors import DONE, INTERNAL
 from dmr.common.text import option
 from dmr.errors import OptionError
 

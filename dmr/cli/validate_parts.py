@@ -6,8 +6,8 @@ from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import features_asked, read
 from dmr.cli.shared.proof import show_proof
 from dmr.cli.shared.sizes import read_size
-from dmr.common.command_line.exit_codes import DONE, INTERNAL
 from dmr.common.command_line.parser import Arguments
+from dmr.common.errors import DONE, INTERNAL
 from dmr.common.text import option
 from dmr.errors import OptionError
 

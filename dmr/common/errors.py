@@ -1,4 +1,4 @@
-"""Exceptions of dmr and static_graph.
+"""Exceptions of dmr and static_graph, and the exit codes of their command lines.
 
 Each carries the exit code of the command line, and the data that a program needs to react (which file, which line,
 which element), not only a message. All of them survive pickling and copying with that data.
@@ -11,7 +11,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from dmr.common.command_line.exit_codes import INTERNAL, INVALID_INPUT, UNAVAILABLE, USAGE
+DONE = 0
+INVALID_INPUT = 1
+USAGE = 2
+STOPPED = 3  # by a limit; a valid mesh, or the last scores, were written
+UNAVAILABLE = 4  # the device is not there, or too small
+INTERNAL = 5  # an internal check failed, or validation found a fault
+INTERRUPTED = 130  # the shells' convention: 128 plus the signal's number
+TERMINATED = 143
 
 
 class DmrError(Exception):

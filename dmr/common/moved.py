@@ -33,6 +33,7 @@ SUCCESSORS = {
     "dmr.options": "dmr.refinement.options",
     "dmr.quadratic": "dmr.mesh.quadratic",
     "dmr.quality": "dmr.mesh.statistics",
+    "dmr.refinement.optimization.results": "dmr.refinement.results",
     "dmr.results": "dmr.refinement.results",
     "dmr.triangle_switches": "dmr.triangle.switches",
     "static_graph.degree_plots": "static_graph.graph.degree_plots",

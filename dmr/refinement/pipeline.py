@@ -20,8 +20,8 @@ from dmr.refinement.run import RunSettings, run
 from dmr.refinement.setup.areas import Area, with_area
 from dmr.refinement.setup.demand import check_demand, check_size
 from dmr.refinement.setup.modules import refinement_modules
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.steps.local_bounds import LocalBounds
+from dmr.refinement.steps.thresholds import Thresholds
 from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
 from dmr.sizing.functions import Size, size_source
 from dmr.sizing.sampling import sampled

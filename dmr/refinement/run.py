@@ -40,7 +40,6 @@ from dmr.refinement.rounds.work import Work
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.demand import default_budget, estimated_triangles, expected_triangles, sum_of_aspects
 from dmr.refinement.setup.flips import make_delaunay, refuse_unless_delaunay
-from dmr.refinement.setup.thresholds import Thresholds, thresholds
 from dmr.refinement.stages import Stages
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
@@ -54,6 +53,7 @@ from dmr.refinement.steps.known_sizes import KnownSizes
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
+from dmr.refinement.steps.thresholds import Thresholds, thresholds
 from dmr.refinement.strategies.first_points import rungs
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 from dmr.sizing.source import SizeSource

@@ -17,8 +17,8 @@ from dmr.refinement.rounds.large_records import LargeRecords
 from dmr.refinement.rounds.supervision import Supervision
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.rounds.work import Work
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.ending import Ending
+from dmr.refinement.steps.thresholds import Thresholds
 
 
 class Stages:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,9 @@ from dmr.triangulation.conflicts import describe_conflicts
 from dmr.triangulation.deferred import DeferredMesh
 from dmr.triangulation.native import CROSSING, triangulate_plane
 from dmr.triangulation.options import CONFLICT_POLICIES, MESHERS, METHODS
-from dmr.triangulation.plane import HostTriangles, Plane
+from dmr.triangulation.plane import Plane
 from dmr.triangulation.preparing import Prepared
-
-if TYPE_CHECKING:
-    from dmr.triangulation.rounds.triangles import DeviceTriangles
+from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 BYTES_PER_VERTEX = 160  # peak memory of a triangulation, measured
 FEWEST_TO_STAY = 2**12  # triangles that stay on a GPU for their refinement (40,700: 31 ms instead of 39, H200)
@@ -113,7 +111,7 @@ def triangulate_noting(
     arrays, sides = _arrays(pslg, plane, domain, prepared.vertices, convex_hull=convex_hull)
     tables, sides = plane.tables.within(domain.kept, sides)
     kept, count = None, 0
-    if stays and not isinstance(tables, HostTriangles) and tables.count >= FEWEST_TO_STAY:
+    if stays and isinstance(tables, DeviceTriangles) and tables.count >= FEWEST_TO_STAY:
         kept, count = OnDevice(tables, sides, domain.attributes, domain.area_bounds), tables.count
     if kept is not None and not is_read:
         given = {"vertices": arrays["vertices"], "segments": pslg.segments.copy(), "holes": pslg.holes.copy()}

@@ -4,28 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.types import Float, Int
 
-if TYPE_CHECKING:
-    from dmr.triangulation.rounds.triangles import DeviceTriangles
-
 OUTSIDE = 0  # the label of the unbounded part of the plane, up to the convex hull
 ON_SEGMENT, BEYOND_HULL = -1, -2  # labels of places that are in no part
 
 
+class Triangles(Protocol):
+    """Triangles in their canonical order, in main memory or on a device (`rounds.triangles.DeviceTriangles`)."""
+
+    @property
+    def corners(self) -> Int:
+        """(t, 3) int32, counter-clockwise; duplicate points are represented by the first."""
+
+    @property
+    def neighbours(self) -> Int:
+        """(t, 3) int32: the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull."""
+
+    @property
+    def labels(self) -> Int:
+        """(t,) int32: the part that contains each; `OUTSIDE` if no segment separates it from infinity."""
+
+    def corners_in(self, room: Int | None) -> Int:
+        """Returns `corners`; those on a device are downloaded into `room`, (t or more, 3), if they fit it well."""
+
+    def finding_neighbours(self) -> Callable[[], Int]:
+        """Returns a function that returns `neighbours`; from a device they are downloaded at its first call."""
+
+    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[Triangles, Int]:
+        """Returns the triangles of some parts, and half-edges of them, numbered anew.
+
+        Args:
+            kept: by label, whether the part is kept.
+            sides: half-edges of triangles that are kept, as triangle << 2 | edge.
+        """
+
+
 @dataclass(frozen=True, eq=False)
 class HostTriangles:
-    """Triangles in their canonical order, in main memory.
+    """`Triangles` in main memory.
 
     Attributes:
-        corners: (t, 3) int32, counter-clockwise; duplicate points are represented by the first.
-        neighbours: (t, 3) int32: the triangles across the edges, numbered as in `Mesh`; -1 beyond the hull.
-        labels: (t,) int32: the part that contains each; `OUTSIDE` if no segment separates it from infinity.
         least_label: the least of the labels; each between it and the largest occurs.
     """
 
@@ -35,7 +59,7 @@ class HostTriangles:
     least_label: int
 
     def corners_in(self, room: Int | None) -> Int:
-        """Returns `corners`; `room` is used by those on a device."""
+        """Returns `corners`; `room` is not used."""
         return self.corners
 
     def finding_neighbours(self) -> Callable[[], Int]:
@@ -44,12 +68,7 @@ class HostTriangles:
         return lambda: neighbours
 
     def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[HostTriangles, Int]:
-        """Returns the triangles of some parts, and half-edges of them, numbered anew.
-
-        Args:
-            kept: by label, whether the part is kept.
-            sides: half-edges of triangles that are kept, as triangle << 2 | edge.
-        """
+        """Returns what `Triangles.within` describes."""
         if kept[self.least_label :].all():
             return self, sides
         inside = kept[self.labels]
@@ -82,7 +101,7 @@ class Plane:
         hole_labels, region_labels: the parts that contain these points, `ON_SEGMENT` or `BEYOND_HULL`.
     """
 
-    tables: HostTriangles | DeviceTriangles
+    tables: Triangles
     parts: int
     edges: Int
     edge_segments: Int

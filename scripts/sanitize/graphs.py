@@ -23,9 +23,9 @@ from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.graph.renumbering import by_degree
 from static_graph.link_analysis.methods import pull
-from static_graph.link_analysis.methods.table import METHODS as PAGERANK
 from static_graph.link_analysis.options import checked_options
 from static_graph.link_analysis.state import State
+from static_graph.link_analysis.table import METHODS as PAGERANK
 from static_graph.lists.checks import find_heads
 from static_graph.lists.kinds import KINDS as LISTS
 from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS

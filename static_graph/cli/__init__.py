@@ -1,6 +1,6 @@
 """The command line: `python -m static_graph`, installed as `static_graph`.
 
-Data goes to stdout, everything else to stderr. `dmr.common.command_line.exit_codes` lists the exit codes.
+Data goes to stdout, everything else to stderr. `dmr.common.errors` lists the exit codes.
 
 Each command imports the heavy modules that it needs, so that `--help` and `--version` answer at once.
 """

@@ -10,10 +10,10 @@ from dmr.common.command_line.parser import add_command as add_plain_command
 from dmr.common.command_line.values import count, file_name, number, positive
 from dmr.memory import __version__
 from static_graph.components.table import METHODS as COMPONENT_METHODS
-from static_graph.link_analysis.methods.table import METHODS as RANKING
-from static_graph.link_analysis.methods.table import NAMES as RANKING_METHODS
-from static_graph.link_analysis.methods.table import PRECISIONS
-from static_graph.link_analysis.methods.table import RULES as RANKING_RULES
+from static_graph.link_analysis.table import METHODS as RANKING
+from static_graph.link_analysis.table import NAMES as RANKING_METHODS
+from static_graph.link_analysis.table import PRECISIONS
+from static_graph.link_analysis.table import RULES as RANKING_RULES
 from static_graph.lists.kinds import KINDS as LIST_KINDS
 from static_graph.lists.methods.table import FINISHES, NAMES, RULES, SPACINGS
 from static_graph.traversal.schemes.table import BALANCES, OPTIONS, balances_with

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dmr.common.command_line.console import Console
-from dmr.common.command_line.exit_codes import DONE, STOPPED
 from dmr.common.command_line.parser import Arguments
+from dmr.common.errors import DONE, STOPPED
 from static_graph.cli.error_context import error_context
 from static_graph.cli.inputs import read_graph
 from static_graph.cli.outputs import check_output, place, show

@@ -14,7 +14,7 @@ from dmr.common.number_arrays import real_array
 from dmr.common.text import option
 from static_graph.common.arrays import as_array
 from static_graph.errors import GraphError, OptionError, WrongTypeError
-from static_graph.link_analysis.methods.table import METHODS, NAMES, PRECISIONS, RULES
+from static_graph.link_analysis.table import METHODS, NAMES, PRECISIONS, RULES
 
 TOLERANCE = 1e-6
 MOST_ITERATIONS = 2**31 - 1

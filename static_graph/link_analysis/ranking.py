@@ -22,10 +22,10 @@ from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.gpu_modules import RENUMBERING, TRANSPOSING
 from static_graph.graph.placement import device_for, require_work
 from static_graph.graph.renumbering import by_degree
-from static_graph.link_analysis.methods.table import COMMON, METHODS, PULL_LOOP, Method
 from static_graph.link_analysis.options import Options, by_weight, checked_method, checked_options
 from static_graph.link_analysis.results import PageRank
 from static_graph.link_analysis.state import State
+from static_graph.link_analysis.table import COMMON, METHODS, PULL_LOOP, Method
 
 log = logging.getLogger("static_graph")
 

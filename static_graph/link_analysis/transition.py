@@ -16,9 +16,9 @@ from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.gpu_modules import TRANSPOSING
 from static_graph.graph.placement import device_for
 from static_graph.link_analysis.methods.dense import entered
-from static_graph.link_analysis.methods.table import COMMON, METHODS
 from static_graph.link_analysis.options import by_weight, checked_options
 from static_graph.link_analysis.state import State
+from static_graph.link_analysis.table import COMMON, METHODS
 
 TOLERANCE = 2.0**-50  # of a column's sum, per entry
 

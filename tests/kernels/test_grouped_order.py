@@ -11,8 +11,8 @@ from dmr.refinement.options import RefineOptions
 from dmr.refinement.rounds.grouped_order import STRICT_ROUNDS
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.demand import MOST_ASPECT, default_budget, sum_of_aspects
-from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.state.records import POINT, TRIANGLE
+from dmr.refinement.steps.thresholds import thresholds
 
 BAD, SKINNY, FINE = 1 << 31, 1 << 22, 1 << 11  # of a quality word (cuda_src/refine/quality/quality.cuh, urgency.cuh)
 

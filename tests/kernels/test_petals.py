@@ -10,7 +10,7 @@ import pytest
 import dmr
 from dmr.mesh.shapes import min_angles
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.setup.thresholds import thresholds
+from dmr.refinement.steps.thresholds import thresholds
 
 # As cuda_src/refine/cavity/petal.cuh has them, found there by a search: the test is of the choice among them.
 PLACES = [

@@ -139,6 +139,28 @@ def test_modules_of_a_package_form_no_circle():
         assert circle(arrows) == []
 
 
+def test_entries_of_a_folder_form_no_circle():
+    """A folder counts as one entry of the folder above it: of two folders, too, one can be read without the other."""
+    arrows: dict[str, set[str]] = {}
+    for package in ORDER:
+        known = modules(package)
+        for module, path in known.items():
+            for target in imported(path, known) & known.keys() - {module}:
+                add_arrow(arrows, path, known[target])
+    for path, headers in included().items():
+        for header in headers:
+            add_arrow(arrows, path, header)
+    assert circle(arrows) == []
+
+
+def add_arrow(arrows: dict[str, set[str]], source: Path, target: Path) -> None:
+    """Adds the arrow between the entries of the lowest common folder that two files are, or lie in."""
+    parts = source.relative_to(ROOT).parts, target.relative_to(ROOT).parts
+    common = next(k for k, (one, other) in enumerate(zip(*parts, strict=False)) if one != other)
+    start, end = ("/".join(each[: common + 1]) for each in parts)
+    arrows.setdefault(start, set()).add(end)
+
+
 def test_only_set_once_writes_to_the_dictionary_of_an_object():
     """Attributes are set as such; a write past them is hidden state."""
     found = {
@@ -184,16 +206,18 @@ def test_only_shared_folders_call_what_not_every_system_has():
 
 def test_kernels_include_nothing_of_the_packages():
     """cuda_src is the lowest folder: the native code of the packages includes its headers, and never the reverse."""
-    headers = {
-        name: re.findall(r'^#include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
-        for path in (ROOT / "cuda_src").rglob("*.[ch]*")
-        if (name := str(path.relative_to(ROOT)))
-    }
+    headers = included()
     assert sum(map(len, headers.values())) > 100
-    absent = [
-        (name, each) for name, all_ in headers.items() for each in all_ if not (ROOT / "cuda_src" / each).is_file()
-    ]
-    assert absent == []
+    assert [(path, each) for path, found in headers.items() for each in found if not each.is_file()] == []
+
+
+def included() -> dict[Path, list[Path]]:
+    """Returns the headers that each file of cuda_src includes; their paths begin there."""
+    source = ROOT / "cuda_src"
+    return {
+        path: [source / name for name in re.findall(r'^#include "([^"]+)"', path.read_text("utf-8"), re.MULTILINE)]
+        for path in source.rglob("*.[ch]*")
+    }
 
 
 @pytest.mark.parametrize("tree", TREES)

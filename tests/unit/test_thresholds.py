@@ -8,7 +8,7 @@ from decimal import Decimal, getcontext
 import pytest
 
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.setup.thresholds import FOR_TINY_MESHES, MARGIN, cosine_and_sine, thresholds
+from dmr.refinement.steps.thresholds import FOR_TINY_MESHES, MARGIN, cosine_and_sine, thresholds
 
 getcontext().prec = 60
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494")

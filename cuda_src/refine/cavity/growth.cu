@@ -1,6 +1,6 @@
 // Grows the cavities of a pass.
 #include "refine/cavity/growth.cuh"
-#include "refine/marking/claim.cuh"
+#include "refine/cavity/claim.cuh"
 
 // Grows the cavity of each candidate that is a triangle; if `only_damaged` is 1, only of those that another cavity has
 // changed. If an epoch is given, each cavity immediately claims what it would delete (ownership.cuh). Cases

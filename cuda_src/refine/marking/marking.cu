@@ -4,7 +4,7 @@
 // A phase ends with its launch. Only the kernels that mark again read and write owner words in one launch; they race by
 // design.
 #include "refine/marking/check_ownership.cuh"
-#include "refine/marking/claim.cuh"
+#include "refine/cavity/claim.cuh"
 #include "refine/marking/marking.cuh"
 #include "refine/marking/resolve_conflicts.cuh"
 #include "refine/retriangulation/needs.cuh"

@@ -47,7 +47,7 @@ struct Bounds {
 
 // Computes the quality word of one triangle. It uses squared lengths and products only: the bits are the same
 // everywhere, and each value is within a few units in the last place, which the stricter threshold (2^-40,
-// dmr/refinement/setup/thresholds.py) covers many times over.
+// dmr/refinement/steps/thresholds.py) covers many times over.
 INLINE uint32 quality_of(const Triangle &t, const Mesh &mesh, const Corners &corners, Bounds bounds) {
     const Point *const points = mesh.points;
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
@@ -106,7 +106,7 @@ struct QualityCheck {
         const Triangle t = mesh.triangles[slot];
         const Point *const points = mesh.points;
         const Corners corners = mesh.corners();
-        const float64 stricter = 1.0 - 0x1p-40; // as in dmr/refinement/setup/thresholds.py
+        const float64 stricter = 1.0 - 0x1p-40; // as in dmr/refinement/steps/thresholds.py
         Bounds bounds = {limits.cosine_squared, limits.doubled_area, limits.squared_edge, limits.worst_first != 0,
                          limits.grouped != 0};
         if (sizes != nullptr) {

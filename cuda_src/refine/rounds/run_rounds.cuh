@@ -10,7 +10,7 @@
 #include "refine/cavity/close.cuh"
 #include "refine/cavity/growth.cuh"
 #include "refine/marking/check_ownership.cuh"
-#include "refine/marking/claim.cuh"
+#include "refine/cavity/claim.cuh"
 #include "refine/marking/resolve_conflicts.cuh"
 #include "refine/quality/quality_check.cuh"
 #include "refine/retriangulation/inherit.cuh"

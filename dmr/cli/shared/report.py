@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dmr.cli.shared.console import Console
-from dmr.common.command_line.exit_codes import DONE, INTERNAL, STOPPED
 from dmr.common.command_line.parser import Arguments
+from dmr.common.errors import DONE, INTERNAL, STOPPED
 from dmr.common.text import counted
 from dmr.mesh.statistics import Summary, summarise
 from dmr.mesh.types import Mesh, Pslg

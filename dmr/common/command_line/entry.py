@@ -6,8 +6,8 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
-from dmr.common.command_line.exit_codes import INTERRUPTED
 from dmr.common.command_line.signals import forget_interrupt
+from dmr.common.errors import INTERRUPTED
 
 
 def start(program: str) -> NoReturn:

@@ -9,15 +9,6 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from dmr.common.command_line.console import Console
-from dmr.common.command_line.exit_codes import (
-    DONE,
-    INTERNAL,
-    INTERRUPTED,
-    INVALID_INPUT,
-    TERMINATED,
-    UNAVAILABLE,
-    USAGE,
-)
 from dmr.common.command_line.parser import Arguments, Parser
 from dmr.common.command_line.signals import (
     Terminated,
@@ -26,7 +17,16 @@ from dmr.common.command_line.signals import (
     ignore_signals,
     raise_on_termination,
 )
-from dmr.common.errors import DmrError
+from dmr.common.errors import (
+    DONE,
+    INTERNAL,
+    INTERRUPTED,
+    INVALID_INPUT,
+    TERMINATED,
+    UNAVAILABLE,
+    USAGE,
+    DmrError,
+)
 from dmr.common.text import naming_flags
 
 

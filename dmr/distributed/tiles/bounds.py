@@ -19,8 +19,8 @@ from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.options import MARKINGS, RefineOptions
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest
 from dmr.refinement.setup.demand import OVER_EQUILATERAL, OVER_THE_FEWEST
-from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.steps.local_bounds import LocalBounds
+from dmr.refinement.steps.thresholds import thresholds
 from dmr.sizing.sampling import sampled
 from dmr.sizing.source import SizeSource
 from dmr.sizing.storing import sizes_as_arrays, sizes_from_arrays

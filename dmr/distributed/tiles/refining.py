@@ -23,10 +23,10 @@ from dmr.refinement.options import RefineOptions
 from dmr.refinement.run import RunSettings, flip_to_delaunay, run_stages, work_of
 from dmr.refinement.setup.admission import SplitState, admit
 from dmr.refinement.setup.modules import refinement_modules
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
 from dmr.refinement.state.statistics import Statistics, unrefined
+from dmr.refinement.steps.thresholds import Thresholds
 from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from dmr.memory import DeviceArray, Packed, constant, pack, scan, total
 from dmr.refinement.optimization.snapshot import Snapshot
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.steps.local_bounds import LocalBounds
+from dmr.refinement.steps.thresholds import Thresholds
 
 COLOURS = constant("COLOURS")
 FIRST_REPAIRS, REPAIRS = 4, 1  # repairs of the colours before the first sweep, and before each further one

@@ -12,17 +12,17 @@ from dmr.memory import open_device
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh
-from dmr.refinement.optimization.results import Optimization
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import RefineOptions, optimization_rounds
+from dmr.refinement.results import Optimization
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.modules import ADMISSION, OPTIMIZATION
-from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
+from dmr.refinement.steps.thresholds import thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 
 

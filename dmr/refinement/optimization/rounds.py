@@ -22,13 +22,13 @@ import numpy as np
 
 from dmr.memory import DeviceArray, compact, flagged_indices, minmax_float64, sum_float64
 from dmr.refinement.optimization.moves import Mover
-from dmr.refinement.optimization.results import Smoothing
 from dmr.refinement.optimization.snapshot import Snapshot
+from dmr.refinement.results import Smoothing
 from dmr.refinement.setup.flips import make_delaunay
-from dmr.refinement.setup.thresholds import MARGIN, Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
+from dmr.refinement.steps.thresholds import MARGIN, Thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 
 LEAST_GAIN = 0.01  # degrees of the mean; a round that gains less is the last one

@@ -34,7 +34,8 @@ from dmr.sizing.functions import EqualSizes
 from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import OnDevice, fastest_plane
-from dmr.triangulation.plane import HostTriangles, Plane
+from dmr.triangulation.plane import Plane
+from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
 GROWTH, GROWTH_OF_FIELDS = 0.2, 0.3  # they grow by this much per unit of distance from it, unless the user says
@@ -295,7 +296,7 @@ def _mesh(
         vertex_attributes=_vertex_attributes(mesh, segments, division, len(vertices)),
     )
     on_device = None
-    if is_all and not data and not isinstance(tables, HostTriangles):
+    if is_all and not data and isinstance(tables, DeviceTriangles):
         on_device = OnDevice(tables, sides, None, None)
     return record_triangulation(made, Links(tables.finding_neighbours(), sides)), on_device
 

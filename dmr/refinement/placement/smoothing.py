@@ -10,9 +10,9 @@ import numpy as np
 
 from dmr.memory import DeviceArray, compact, flagged_indices, scan, total
 from dmr.refinement.setup.flips import flip_flagged, make_delaunay
-from dmr.refinement.setup.thresholds import cosine_and_sine
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
+from dmr.refinement.steps.thresholds import cosine_and_sine
 from dmr.triangulation.rounds.epochs import Epochs
 
 EVEN_ROUNDS, ROUNDS = (6,), (8, 8)  # of Laplace's smoothing, before each time that edges are flipped

@@ -8,7 +8,6 @@ import numpy as np
 
 from dmr.common.clock import Clock
 from dmr.refinement.rounds.budget import Budget
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.result_memory import ResultMemory
@@ -18,6 +17,7 @@ from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.known_sizes import KnownSizes
 from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
+from dmr.refinement.steps.thresholds import Thresholds
 from dmr.refinement.strategies.balancing import Balance
 from dmr.refinement.strategies.marking import Marking
 from dmr.triangulation.rounds.epochs import Epochs

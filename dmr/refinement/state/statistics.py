@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from dmr.common.clock import Clock
 from dmr.memory import Device, constant, flagged_indices, minmax_float64
 from dmr.mesh.types import Mesh
-from dmr.refinement.optimization.results import Smoothing
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.results import Refinement, Round
+from dmr.refinement.results import Refinement, Round, Smoothing
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
 from dmr.refinement.state.outcomes import Outcome, Tally

@@ -8,11 +8,11 @@ import numpy as np
 
 from dmr.common.cached import cached_property
 from dmr.memory import DeviceArray, Number, Packed, bound_of, constant, pack, scan, total
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import BOUNDARY_EDGE, EXTENT, POINT
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.selection import Candidates
+from dmr.refinement.steps.thresholds import Thresholds
 
 NEEDS = constant("NEEDS")  # numbers per piece
 # Cavity boundary entries of an ordinary record: 21 triangles; on random points not one cavity in a million needs

@@ -7,12 +7,12 @@ from copy import copy
 import numpy as np
 
 from dmr.memory import Argument, DeviceArray, Enumeration, Number, bound_of
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.known_sizes import KnownSizes
 from dmr.refinement.steps.local_bounds import LocalBounds
+from dmr.refinement.steps.thresholds import Thresholds
 from dmr.sizing.source import DeviceSizes
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dmr.memory import DeviceArray, Number, bound_of
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.progress import Capacity, RoundInput, RoundProgress
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.cavities import Cavities, Winners
+from dmr.refinement.steps.thresholds import Thresholds
 
 
 @dataclass(frozen=True)

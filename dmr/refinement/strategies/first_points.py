@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.setup.thresholds import Thresholds, thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.steps.thresholds import Thresholds, thresholds
 
 RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/refine/quality/quality.cu
 

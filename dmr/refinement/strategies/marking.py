@@ -12,11 +12,11 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from dmr.memory import Argument, DeviceArray
-from dmr.refinement.setup.thresholds import Thresholds
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.cavities import Cavities, Winners, count_needs, grow, undecided
 from dmr.refinement.steps.selection import Choice
+from dmr.refinement.steps.thresholds import Thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.results import Refinement
-from dmr.refinement.setup.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
+from dmr.refinement.steps.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
 
 # Several recipes are tried for meshes of up to this many triangles.
 TINY_MESH = 128

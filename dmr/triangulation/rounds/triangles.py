@@ -18,7 +18,7 @@ from dmr.triangulation.rounds.order import Order
 # `Plane` passes on the same three tables, of either kind; here they are downloaded.
 @dataclass(frozen=True, eq=False)
 class DeviceTriangles:
-    """Triangles as `HostTriangles` has them, on a device: tables are downloaded when they are first accessed.
+    """`Triangles` on a device: tables are downloaded when they are first accessed.
 
     Attributes:
         order: the vertices, along a curve.
@@ -71,7 +71,7 @@ class DeviceTriangles:
         return self.label_table.content()
 
     def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[DeviceTriangles, Int]:
-        """Returns what `HostTriangles.within` does."""
+        """Returns what `Triangles.within` describes."""
         device, count = self.corner_table.device, self.count
         with device.lock, device.current:
             flags = device.empty(count, np.int32)

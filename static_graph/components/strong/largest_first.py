@@ -7,8 +7,8 @@ import numpy as np
 from dmr.common.clock import Clock
 from static_graph.components import serial
 from static_graph.components.outcome import Outcome
+from static_graph.components.pivots import find_pivot, label_by_smallest
 from static_graph.components.strong import signatures
-from static_graph.components.strong.pivots import find_pivot, label_by_smallest
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
 from static_graph.traversal.frontiers import direction_optimising

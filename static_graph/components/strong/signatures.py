@@ -6,7 +6,7 @@ import numpy as np
 
 from dmr.memory import DeviceArray, Enumeration, pack
 from static_graph.components.outcome import Outcome
-from static_graph.components.strong.pivots import label_by_smallest
+from static_graph.components.pivots import label_by_smallest
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
 

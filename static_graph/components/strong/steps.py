@@ -8,7 +8,7 @@ from dmr.common.clock import Clock
 from dmr.memory import DeviceArray, DeviceCount, flagged_indices, open_device, pack
 from static_graph.components import serial
 from static_graph.components.outcome import Outcome
-from static_graph.components.strong.pivots import find_pivot, label_by_smallest
+from static_graph.components.pivots import find_pivot, label_by_smallest
 from static_graph.components.weak import hooking
 from static_graph.engine.colours import GROWTH, coloured
 from static_graph.engine.loop import Expansion, Frontier, how_for, run_rounds

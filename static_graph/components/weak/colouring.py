@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from static_graph.components.outcome import Outcome
-from static_graph.components.strong.pivots import label_by_smallest
+from static_graph.components.pivots import label_by_smallest
 from static_graph.engine.colours import GROWTH, coloured
 from static_graph.engine.loop import how_for
 from static_graph.graph.device_graph import DeviceGraph

@@ -9,7 +9,7 @@ import pytest
 
 from static_graph import pagerank, read
 from static_graph.cli import main
-from static_graph.link_analysis.methods.table import METHODS, NAMES, PRECISIONS, RULES
+from static_graph.link_analysis.table import METHODS, NAMES, PRECISIONS, RULES
 from tests.support.command_line import written
 
 CPU = ["--device", "cpu", "--threads", "2"]

@@ -11,7 +11,7 @@ import pytest
 
 from static_graph import CsrGraph, PageRank, pagerank, upload
 from static_graph.errors import GraphError, OptionError, WrongTypeError
-from static_graph.link_analysis.methods.table import METHODS
+from static_graph.link_analysis.table import METHODS
 
 TRIANGLE = CsrGraph.from_edges([0, 1, 2], [1, 2, 0])
 NOTHING = np.empty(0, np.int64)

@@ -17,7 +17,7 @@ from dmr.memory import open_device
 from static_graph import CsrGraph, generate_rmat, pagerank, upload
 from static_graph.graph.csr import unchecked_graph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.link_analysis.methods.table import METHODS as ALL
+from static_graph.link_analysis.table import METHODS as ALL
 from tests.support.graphs.ranked import METHODS, SCORE, exact_scores, fixed_point_scores, units
 from tests.support.graphs.traversed import random_graph
 

@@ -12,8 +12,8 @@ from dmr.memory import open_device
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.admission import admit
-from dmr.refinement.setup.thresholds import thresholds
 from dmr.refinement.steps.selection import Choice, Competition
+from dmr.refinement.steps.thresholds import thresholds
 from dmr.refinement.strategies.first_points import FEWEST, RUNGS, SHARE, rungs
 from tests.support.digests import result_summary
 from tests.support.meshes import circle_outline

@@ -1,4 +1,4 @@
-// Deterministic marking: ownership of the cavity alone, by atomic maximum of a unique key.
+// The claims of the default marking: ownership of the cavity alone, by atomic maximum of a unique key.
 #pragma once
 
 #include "mesh/mesh.cuh"

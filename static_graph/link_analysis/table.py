@@ -17,7 +17,7 @@ class Method:
 
     Attributes:
         text: what it does (for --help).
-        module: the module beside this one whose function `run` is the method; variant: its argument, if methods share
+        module: the module of `methods` whose function `run` is the method; variant: its argument, if methods share
             the module.
         gpu_modules: the modules whose kernels it launches, besides those of all methods.
         balances: the strategies of the engine that it has, besides "auto".
