@@ -6,8 +6,7 @@
 #include "mesh/split_states.cuh"
 #include "mesh/triangles.cuh"
 
-// A place for the least index at which an error was found has 2^31 - 1 if there was none (NONE in
-// dmr/refinement/setup/admission.py).
+// A place for the least index at which an error was found has NO_INDEX if there was none.
 
 // The link of an edge while its other side is unknown.
 constexpr int32 UNLINKED = -0x7fffffff - 1;

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.arguments import shortened, whole_option
+from dmr.common.cached import set_once
 from dmr.common.frozen import frozen
 from dmr.memory import Device, DeviceArray
 from static_graph.errors import WrongTypeError
@@ -55,13 +56,11 @@ class Result:
         # frozen or downloaded once.
         unread: Mapping[str, NDArray[Any]] = vars(self).get("_unread", {})
         if name in unread:
-            self._set(**{name: unread[name]})
-            return vars(self)[name]
+            return set_once(self, name, frozen(unread[name]))
         left: Mapping[str, DeviceArray] = vars(self).get("on_device", {})
         if name not in left:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-        self._set(**{name: left[name].download()})
-        return vars(self)[name]
+        return set_once(self, name, frozen(left[name].download()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]

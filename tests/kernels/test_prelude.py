@@ -22,6 +22,9 @@ LAYERS = ("portable", "primitives", "geometry", "mesh", "refine", "triangulate")
 ABOVE = {
     "placement": ("portable", "primitives", "geometry", "mesh", "placement"),
     "locate": ("portable", "primitives", "geometry", "mesh", "locate"),
+    "optimize": ("portable", "primitives", "geometry", "mesh", "refine", "optimize"),
+    "sizing": ("portable", "primitives", "geometry", "locate", "sizing"),
+    "tiles": ("portable", "primitives", "geometry", "mesh", "tiles"),
     "lists": ("portable", "primitives", "lists"),
     "graph": ("portable", "primitives", "lists", "graph"),
 }
@@ -46,6 +49,10 @@ def test_a_gpu_and_a_cpu_have_the_same_words():
     gpu = names("cuda.cuh", "grid.cuh", "gpu.cuh")
     assert gpu == names("host.cuh", "plain_kernels.cuh")
     assert {"KERNEL", "WARP", "atomic_add", "prefetch", "Team.share", "Team.sum", "Grid.barrier", "Launch.teams"} <= gpu
+
+
+def test_every_folder_of_kernels_has_a_layer():
+    assert {path.name for path in source_folder().iterdir() if path.is_dir()} == {*LAYERS, *ABOVE}
 
 
 @pytest.mark.parametrize("folder", [*LAYERS, *ABOVE])

@@ -30,7 +30,7 @@ BLOCK = 2**21  # points located together
 SORTED_FROM = 2**13  # points; fewer are located in the order in which they are given
 SORTED_LEVELS = constant("SORTED_LEVELS")  # of the curve along which points are sorted, two bits of a key each
 TOO_FEW_FOR_A_GPU = 2**16  # triangles and points together
-NONE = 2**31 - 1
+NO_INDEX = constant("NO_INDEX")
 
 
 class Locator:
@@ -162,11 +162,11 @@ class Locator:
             block = slice(start, start + BLOCK)
             with device.lock, device.current:
                 points = device.as_input(places[block].reshape(-1).view(POINT))
-                wrong = device.array(np.array([NONE], np.int32))
+                wrong = device.array(np.array([NO_INDEX], np.int32))
                 device.launch("find_not_finite", len(points), points, wrong)
                 found = self.locate_array(points, self._sorted(points))
                 index = int(wrong.download()[0])
-                if index != NONE:
+                if index != NO_INDEX:
                     raise not_finite(places, start + index)
                 yield block, points, found
 

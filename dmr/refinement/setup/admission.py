@@ -28,7 +28,7 @@ from dmr.triangulation.rounds.curve import Box, order_along_curve, surveyed
 from dmr.triangulation.segment_order import sorted_segments
 
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
-NONE = 2**31 - 1  # see the head of cuda_src/mesh/topology.cu
+NO_INDEX = constant("NO_INDEX")
 INPUT_VERTEX = constant("INPUT_VERTEX")
 
 
@@ -158,14 +158,14 @@ def _zeros(device: Device, capacity: int, count: int, dtype: DTypeLike) -> Devic
 
 
 def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:
-    reversed_count, least = device.zeros(1, np.int32), device.array(np.array([NONE, NONE], np.int32))
+    reversed_count, least = device.zeros(1, np.int32), device.array(np.array([NO_INDEX, NO_INDEX], np.int32))
     device.launch("orient_triangles", count, points, points.size, corners, reversed_count, least[:1], least[1:])
     index, stray = (int(found) for found in least.download())
-    if stray != NONE:
+    if stray != NO_INDEX:
         a, b, c = (int(v) for v in corners[3 * stray : 3 * stray + 3].download())
         bad = next(v for v in (a, b, c) if not 0 <= v < points.size)
         raise InvalidMeshError(f"names vertex {bad}, but there are {points.size} vertices", "triangle", stray)
-    if index != NONE:
+    if index != NO_INDEX:
         a, b, c = (int(v) for v in corners[3 * index : 3 * index + 3].download())
         corner_numbers = ", ".join(str(number("vertex", v)) for v in (a, b, c))
         if len({a, b, c}) < 3:
@@ -222,20 +222,20 @@ def _link(
     *,
     proven: bool,
 ) -> None:
-    overlapping = device.empty(1, np.int32) if proven else device.array(np.array([NONE], np.int32))
+    overlapping = device.empty(1, np.int32) if proven else device.array(np.array([NO_INDEX], np.int32))
     device.launch("link_triangles", triangles.size, first, half_edges, triangle_order, triangles, overlapping)
-    index = NONE if proven else int(overlapping.download()[0])
-    if index != NONE:
+    index = NO_INDEX if proven else int(overlapping.download()[0])
+    if index != NO_INDEX:
         raise InvalidMeshError("lies on the same side of one of its edges as another triangle", "triangle", index)
 
 
 def _check_windings(device: Device, triangles: DeviceArray, points: DeviceArray, order: DeviceArray) -> None:
     windings = device.zeros(points.size, np.int32)
-    folded = device.array(np.array([NONE], np.int32))
+    folded = device.array(np.array([NO_INDEX], np.int32))
     device.launch("count_windings", triangles.size, triangles, points, windings)
     device.launch("report_windings", points.size, windings, order, folded)
     index = int(folded.download()[0])
-    if index != NONE:
+    if index != NO_INDEX:
         raise InvalidMeshError("the triangles around it overlap", "vertex", index)
 
 
@@ -265,13 +265,13 @@ def _attach_segments(
         return found
     if not proven and not 0 <= ends.min() <= ends.max() < len(mesh.vertices):
         check_indices(mesh)  # names the index
-    missing = device.empty(1, np.int32) if proven else device.array(np.array([NONE], np.int32))
+    missing = device.empty(1, np.int32) if proven else device.array(np.array([NO_INDEX], np.int32))
     device.launch(
         "attach_segments", named, device.as_input(ends.reshape(-1)), rank, first, half_edges, *(sides or (None, None)),
         triangles, found, missing
     )  # fmt: skip
-    index = NONE if proven else int(missing.download()[0])
-    if index != NONE:
+    index = NO_INDEX if proven else int(missing.download()[0])
+    if index != NO_INDEX:
         u, v = (number("vertex", w) for w in ends[index])
         row = int(np.flatnonzero((np.sort(mesh.segments, axis=1) == ends[index]).all(axis=1))[0])
         raise InvalidMeshError(f"its ends {u} and {v} are not joined by an edge of the mesh", "segment", row)

@@ -21,7 +21,7 @@ from dmr.triangulation.rounds.order import Order
 TRIANGLE, SUBSEGMENT = record("Triangle"), record("Subsegment")
 BOUNDARY_EDGE, EXTENT = record("BoundaryEdge"), record("Extent")
 LAST_EPOCH = constant("LAST_EPOCH")
-NONE = 2**31 - 1
+NO_INDEX = constant("NO_INDEX")
 
 GROWTH = 0.25  # candidates of a round, over the vertices inserted before it
 MOST_CANDIDATES = 2**19  # of a round on a GPU

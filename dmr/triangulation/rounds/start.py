@@ -13,7 +13,7 @@ from dmr.memory import DeviceArray, constant
 from dmr.mesh.types import Int, Pslg
 from dmr.triangulation.native import triangulate_plane
 from dmr.triangulation.plane import Plane as SerialPlane
-from dmr.triangulation.rounds.insertion import NONE, SUBSEGMENT, TRIANGLE, Plane
+from dmr.triangulation.rounds.insertion import NO_INDEX, SUBSEGMENT, TRIANGLE, Plane
 from dmr.triangulation.rounds.order import POINT, Order
 
 SAMPLE = 1024  # vertices, which one thread triangulates in 0.3 ms
@@ -59,12 +59,12 @@ def _triangulated(order: Order, sample: Int) -> tuple[Int, SerialPlane] | None:
 def _third(order: Order) -> int:
     """Returns the first vertex of an order that is not on the line through its first two."""
     vertices, device = order.vertices, order.points.device
-    third = device.array(np.array([NONE], np.int32))
+    third = device.array(np.array([NO_INDEX], np.int32))
     if vertices.size > 2:
         a, b = (int(vertex) for vertex in vertices[:2].download())
         device.launch("find_third", vertices.size, order.points, vertices, a, b, third)
     place = int(third.download()[0])
-    if place == NONE:
+    if place == NO_INDEX:
         raise InvalidMeshError("all vertices lie on one line (or in one place): they span no triangle")
     return int(vertices[place : place + 1].download()[0])
 
