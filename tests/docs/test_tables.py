@@ -7,8 +7,8 @@ import re
 import pytest
 
 from scripts.make.tables import __main__ as make
-from scripts.make.tables import engine, lists, pages, refinement, traversal
-from scripts.make.tables.records import RESULTS, significant, study
+from scripts.make.tables import engine, lists, pages, records, refinement, traversal
+from scripts.make.tables.records import RESULTS, find, significant, study
 from scripts.study.components import report as components_report
 from scripts.study.lists import report as lists_report
 from scripts.study.pagerank import report as pagerank_report
@@ -60,7 +60,7 @@ def test_an_unknown_table_is_an_error():
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_page_of_a_study_is_that_of_its_record(name):
     to_markdown, to_csv = STUDIES[name]
-    folder, record = RESULTS / "study", study(name)
+    folder, record = find(f"{name}.json").parent, study(name)
     assert record["name"] == name
     page = (folder / f"{name}.md").read_text(encoding="utf-8")
     pictures = re.findall(r"^!\[[^]]*\]\((\S+)\)$", page, re.MULTILINE)
@@ -78,6 +78,22 @@ def test_every_record_is_linked_by_a_page():
     }
     files = {path for path in RESULTS.glob("**/*") if path.is_file() and path.name != "index.md"}
     assert {str(path.relative_to(RESULTS)) for path in files - linked} == set()
+
+
+def test_no_folder_of_records_has_more_than_16_entries():
+    for folder in (RESULTS, *(path for path in RESULTS.glob("**/*") if path.is_dir())):
+        assert len([*folder.iterdir()]) <= 16, folder
+
+
+def test_missing_and_ambiguous_records_are_errors(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "RESULTS", tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"a\.jsonl"):
+        find("a.jsonl")
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.jsonl").touch()
+    with pytest.raises(ValueError, match="2 folders"):
+        find("a.jsonl")
 
 
 @pytest.mark.parametrize(

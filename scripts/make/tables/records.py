@@ -14,17 +14,32 @@ RESULTS = Path(__file__).resolve().parents[3] / "docs" / "results"
 Record = dict[str, Any]
 
 
+def find(name: str) -> Path:
+    """The file of this name in a folder of docs/results.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: two folders have a file of this name.
+    """
+    paths = sorted(RESULTS.glob(f"**/{name}"))
+    if not paths:
+        raise FileNotFoundError(f"no folder of {RESULTS} has a file {name}")
+    if len(paths) > 1:
+        raise ValueError(f"{name} is in {len(paths)} folders: {', '.join(str(path.parent) for path in paths)}")
+    return paths[0]
+
+
 @cache
 def study(name: str) -> Record:
     """Reads the record of a study, by the name of its files."""
-    found: Record = json.loads((RESULTS / "study" / f"{name}.json").read_text(encoding="utf-8"))
+    found: Record = json.loads(find(f"{name}.json").read_text(encoding="utf-8"))
     return found
 
 
 @cache
 def bench(name: str) -> tuple[Record, ...]:
     """Reads the records of a benchmark, one per line, by the name of the file."""
-    lines = (RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = find(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return tuple(json.loads(line) for line in lines)
 
 

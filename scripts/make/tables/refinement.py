@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from scripts.lib.markdown import table
-from scripts.make.tables.records import RESULTS, bench, measured, study
+from scripts.make.tables.records import bench, find, measured, study
 from scripts.study.refinement.papers import TABLE_6_3
 from scripts.study.refinement.rows import BASE, DEFAULT, HOST_DRIVEN, LITERAL
 from scripts.study.refinement.tables import lines, overtakings, percent
@@ -141,7 +141,7 @@ def counters() -> str:
 
 def _profile(name: str) -> dict[str, dict[str, str]]:
     """Cells of the table of a profile's page, by kernel and column."""
-    lines = (RESULTS / f"{name}.md").read_text(encoding="utf-8").splitlines()
+    lines = find(f"{name}.md").read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     return {row[0]: dict(zip(rows[0], row, strict=True)) for row in rows[2:]}
 

@@ -3,7 +3,7 @@
     python -m scripts.study.refinement                                # two small inputs: two minutes on two cores
     python -m scripts.study.refinement --device cuda                  # the thesis' three inputs and all rows
     python -m scripts.study.refinement --device cuda --inputs thesis-5.6m --rows base deterministic --repeats 9
-    python -m scripts.study.refinement --redraw study/2026-11-21-h200.json   # tables and pictures again, no run
+    python -m scripts.study.refinement --redraw thesis/2026-11-21-h200.json   # tables and pictures again, no run
 
 Inputs are Delaunay meshes of uniform random points in the unit square, seed 12345: the thesis' three, random-0.1m, and
 random-N for N points. The end of --help lists the rows. Each row has a warm-up, the timed runs and one run profiled by

@@ -3,7 +3,7 @@
     python -m scripts.study.refinement.profile            # every row that the host drives, on the 1.1 M input
     python -m scripts.study.refinement.profile --input thesis-5.6m --rows base deterministic-host --launches 400
     python -m scripts.study.refinement.profile --steiner petal --rows deterministic-host --after 19
-    python -m scripts.study.refinement.profile --redraw study/2026-11-21-h200-profile.json   # tables again, no run
+    python -m scripts.study.refinement.profile --redraw thesis/2026-11-21-h200-profile.json   # tables again, no run
 
 It needs a GPU. Rows and inputs are those of scripts.study.refinement, except the row whose rounds the device drives.
 Each row refines the input once, in a separate process under ncu, which reads the counters of the first launches of the
