@@ -1,4 +1,4 @@
-// Gathers the few elements that the host needs from arrays on the device, flags words, and fills arrays.
+// Gathers elements of arrays (32-bit integers as uint32), flags words, and fills arrays.
 #include "portable/portable.cuh"
 
 KERNEL(gather_uint32, const uint32 *values, const int32 *places, uint32 *gathered) {
@@ -15,6 +15,11 @@ KERNEL(gather_float64, const float64 *values, const int32 *places, float64 *gath
 KERNEL(flag_words, const uint32 *words, uint32 bits, int32 *flags) {
     for (const Index i : launch)
         flags[i] = (words[i] & bits) != 0;
+}
+
+KERNEL(gather_int64, const int64 *values, const int32 *places, int64 *gathered) {
+    for (const Index i : launch)
+        gathered[i] = values[places[i]];
 }
 
 KERNEL(fill_int32, int32 value, int32 *values) {

@@ -91,8 +91,8 @@ def bits_of(nodes: int) -> int:
 
 
 def _gathered(values: DeviceArray, order: DeviceArray) -> DeviceArray:
-    """Gathers values in the given order."""
-    kernels = {"uint32": "gather_uint32", "int32": "gather_words", "int64": "gather_long_words"}
+    """Gathers uint32, int32 or int64 values in the given order."""
+    kernel, words = ("gather_int64", np.int64) if values.dtype.itemsize == 8 else ("gather_uint32", np.uint32)
     result = values.device.empty(order.size, values.dtype)
-    values.device.launch(kernels[values.dtype.name], order.size, values, order, result)
+    values.device.launch(kernel, order.size, values.view(words), order, result.view(words))
     return result

@@ -160,7 +160,7 @@ def gather_seconds(places: DeviceArray, values: DeviceArray, gathered: DeviceArr
     for _ in range(repeats):
         device.synchronize()
         begun = perf_counter()
-        device.launch("gather_words", places.size, values, places, gathered)
+        device.launch("gather_uint32", places.size, values.view(np.uint32), places, gathered.view(np.uint32))
         device.synchronize()
         best = min(best, perf_counter() - begun)
     return best

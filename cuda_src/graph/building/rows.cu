@@ -44,17 +44,6 @@ KERNEL(find_rows, const uint32 *keys, int64 count, int64 nodes, int32 *offsets) 
     }
 }
 
-// As `gather_uint32` of primitives/gathering: kernels are no templates, because Python launches them by name.
-KERNEL(gather_words, const int32 *values, const int32 *places, int32 *gathered) {
-    for (const Index i : launch)
-        gathered[i] = values[places[i]];
-}
-
-KERNEL(gather_long_words, const int64 *values, const int32 *places, int64 *gathered) {
-    for (const Index i : launch)
-        gathered[i] = values[places[i]];
-}
-
 // Swaps sources and targets.
 KERNEL(swap_ends, const uint32 *sources, const int32 *targets, uint32 *new_sources, int32 *new_targets) {
     for (const Index i : launch) {
