@@ -288,7 +288,7 @@ struct BreadthFirst {
             pass = DONE;
         else if (pulls())
             pass = PREPARE;
-        else if (frontier.is_small(listed, totals[EDGES]))
+        else if (frontier.fits_single_block(listed, totals[EDGES]))
             pass = ALONE;
         const Index words = words_of(graph.nodes);
         begin_round(frontier, pass, int32((words + WORDS - 1) / WORDS), int32((graph.nodes + PULLED - 1) / PULLED));

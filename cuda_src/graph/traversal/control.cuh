@@ -72,15 +72,17 @@ KERNEL_STRUCT(Traversal) {
     int64 *chunks;
     int32 *progress;
     int64 *totals;
-    int32 *meeting;    // (2), initially zero: for Grid::barrier_with
-    int64 teams;       // approximate number of concurrent teams
-    int64 small_nodes; // most nodes and edges of a round that one team processes alone
-    int64 small_edges;
+    int32 *meeting;           // (2), initially zero: for Grid::barrier_with
+    int64 teams;              // approximate number of concurrent teams
+    int64 single_block_nodes; // most nodes and edges of a round that one team processes alone
+    int64 single_block_edges;
 
     METHOD int32 *list(int32 buffer) const { return buffer ? list1 : list0; }
 
     // Whether a round with these numbers of nodes and edges is left to one team.
-    METHOD bool is_small(int64 listed, int64 edges) const { return listed <= small_nodes && edges <= small_edges; }
+    METHOD bool fits_single_block(int64 listed, int64 edges) const {
+        return listed <= single_block_nodes && edges <= single_block_edges;
+    }
 
     // Nodes per tile of the far list in a split (near_far/near_far.cuh); they fit in an OUTBOX.
     METHOD Index split_nodes(Index listed) const {

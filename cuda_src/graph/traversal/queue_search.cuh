@@ -197,7 +197,7 @@ struct QueueSearch {
         int32 pass = CLAIM;
         if (totals[EDGES] == 0 || !distances.goes_on(progress[ROUND]))
             pass = DONE;
-        else if (frontier.is_small(progress[LISTED], totals[EDGES]))
+        else if (frontier.fits_single_block(progress[LISTED], totals[EDGES]))
             pass = ALONE;
         const int32 pieces = int32(pieces_of(runs()));
         begin_round(frontier, pass, pieces, pieces);

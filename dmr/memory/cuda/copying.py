@@ -52,8 +52,8 @@ class Staging:
         self._stream = stream
         self._guarded = guarded
         self._threads = min(available_threads(), MOST_THREADS)
-        self._single_block: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
-        self._small_sent: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+        self._received: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
+        self._sending: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
         self._sent = Event()
 
     @cached_property
@@ -79,7 +79,7 @@ class Staging:
         """
         if 0 < source.nbytes <= SMALL_BYTES:
             self._guarded(self._sent.wait)
-            small = self._small_sent[: source.nbytes]
+            small = self._sending[: source.nbytes]
             small[:] = source
             self._guarded(partial(driver.memcpy_htod_async, pointer, small, self._stream))
             self._sent.record(self._stream.handle)
@@ -100,7 +100,7 @@ class Staging:
             InternalError: a kernel launched before has failed.
         """
         if 0 < target.nbytes <= SMALL_BYTES:
-            small = self._single_block[: target.nbytes]
+            small = self._received[: target.nbytes]
             self._guarded(partial(driver.memcpy_dtoh_async, small, pointer, self._stream))
             self._guarded(partial(wait_for_stream, self._stream.handle))
             target[:] = small

@@ -39,7 +39,7 @@ LINK = ("-dlink", "-lcudadevrt")
 # The modules that take longest to compile, slowest first: they start first, and short ones fill the other processors.
 SLOWEST = (
     "persistent_rounds",
-    "small_rounds",
+    "single_block",
     "breadth_first",
     "search_wide",
     "near_far_pass",

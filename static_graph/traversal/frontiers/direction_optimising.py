@@ -16,7 +16,7 @@ from static_graph.traversal.schemes.outcome import Outcome
 
 WORD, WORDS, PULLED = (constant(name) for name in ("WORD", "WORDS", "PULLED"))  # of breadth_first.cuh
 
-KERNELS = Kernels("begin_levels", "small_levels", "level_pass", "end_level", "search_breadth_first")
+KERNELS = Kernels("begin_levels", "single_block_levels", "level_pass", "end_level", "search_breadth_first")
 
 
 class LevelsWorkspace(Workspace):

@@ -23,9 +23,9 @@ MOST_DELTA = 2**62  # for integer distances
 
 # Longest far list that one team splits alone; on a GPU at most the size of an OUTBOX
 # (cuda_src/graph/traversal/control.cuh).
-SMALL_FAR_ON_GPU = 1024
-SMALL_FAR_ON_ONE_THREAD = 2**31
-SMALL_FAR_ON_THREADS = 4096
+SINGLE_BLOCK_FAR_ON_GPU = 1024
+SINGLE_BLOCK_FAR_ON_ONE_THREAD = 2**31
+SINGLE_BLOCK_FAR_ON_THREADS = 4096
 
 SAMPLES, SAMPLE = 16, 4096  # number and length of the blocks of weights from which their mean is estimated
 
@@ -39,7 +39,9 @@ class NearFarWorkspace(Workspace):
 
     def packed(self, delta: float, whole: bool, widest: int) -> Packed:
         """Returns the lists as a kernel argument; the bound is raised by 1 to `widest` deltas at once."""
-        small_far = {0: SMALL_FAR_ON_GPU, 1: SMALL_FAR_ON_ONE_THREAD}.get(self.device.threads, SMALL_FAR_ON_THREADS)
+        single_block_far = {0: SINGLE_BLOCK_FAR_ON_GPU, 1: SINGLE_BLOCK_FAR_ON_ONE_THREAD}.get(
+            self.device.threads, SINGLE_BLOCK_FAR_ON_THREADS
+        )
         return pack(
             "NearFar",
             epochs=self.epochs,
@@ -49,7 +51,7 @@ class NearFarWorkspace(Workspace):
             delta=min(max(int(delta), 1), MOST_DELTA) if whole else 1,
             real_delta=float(delta),
             widest=widest,
-            small_far=small_far,
+            single_block_far=single_block_far,
         )
 
 
@@ -80,7 +82,7 @@ def run(
         delta = default_delta(graph)
     kind = distances.kind
     kernels = Kernels(
-        "begin_near_far", "small_near_far_rounds", "near_far_pass", "end_near_far",
+        "begin_near_far", "single_block_near_far", "near_far_pass", "end_near_far",
         f"search_near_far_{kind.name.lower()}",
     )  # fmt: skip
     with NearFarWorkspace.borrowed(graph) as space:

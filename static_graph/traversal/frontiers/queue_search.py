@@ -12,7 +12,14 @@ from static_graph.errors import GraphError
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import MOST_EDGES
 from static_graph.traversal.distances import DeviceDistances
-from static_graph.traversal.frontiers.workspace import BEGINNING, SMALL_ON_ONE_THREAD, Entry, Kernels, Total, Workspace
+from static_graph.traversal.frontiers.workspace import (
+    BEGINNING,
+    SINGLE_BLOCK_ON_ONE_THREAD,
+    Entry,
+    Kernels,
+    Total,
+    Workspace,
+)
 from static_graph.traversal.schemes.outcome import Outcome
 
 # CPU threads from which levels are divided: one thread passes over the edges once, several do so four times.
@@ -20,7 +27,7 @@ LEAST_THREADS = 8
 
 WORD = constant("WORD")
 
-KERNELS = Kernels("begin_queue", "small_queue_levels", "queue_pass", "end_queue_level", "search_by_queue")
+KERNELS = Kernels("begin_queue", "single_block_queue_levels", "queue_pass", "end_queue_level", "search_by_queue")
 
 
 class QueueWorkspace(Workspace):
@@ -44,9 +51,9 @@ class QueueWorkspace(Workspace):
             sums=self.sums,
         )
 
-    def small_rounds(self) -> dict[str, int]:
+    def single_block_limits(self) -> dict[str, int]:
         """Returns the limits of levels that one team processes alone: on few CPU threads, all levels."""
-        return SMALL_ON_ONE_THREAD if 0 < self.device.threads < LEAST_THREADS else super().small_rounds()
+        return SINGLE_BLOCK_ON_ONE_THREAD if 0 < self.device.threads < LEAST_THREADS else super().single_block_limits()
 
     def _begin(self, kernel: str, distances: DeviceDistances, arguments: tuple[Argument, ...]) -> None:
         sources = self.lists[0][: distances.sources.size]

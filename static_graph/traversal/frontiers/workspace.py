@@ -25,9 +25,9 @@ TEAMS_PER_PROCESSOR = constant("HIGH_OCCUPANCY_COOPERATIVE_TEAMS")  # resident p
 MOST_TEAMS = 4096  # most teams in one launch of a whole traversal, if they fit on the device
 
 # One team alone processes rounds of at most this many nodes and edges; larger rounds involve the other teams.
-SMALL_ON_GPU = {"small_nodes": 256, "small_edges": 2048}
-SMALL_ON_ONE_THREAD = {"small_nodes": 2**31, "small_edges": 2**62}
-SMALL_ON_THREADS = {"small_nodes": 1024, "small_edges": 4096}
+SINGLE_BLOCK_ON_GPU = {"single_block_nodes": 256, "single_block_edges": 2048}
+SINGLE_BLOCK_ON_ONE_THREAD = {"single_block_nodes": 2**31, "single_block_edges": 2**62}
+SINGLE_BLOCK_ON_THREADS = {"single_block_nodes": 1024, "single_block_edges": 4096}
 
 # On a CPU, one thread searches graphs of at most this many edges in one launch: several do not pay off.
 EDGES_FOR_ONE_THREAD = 2**14
@@ -52,13 +52,13 @@ class Kernels(NamedTuple):
 
     Attributes:
         begin: initialises the distances and the control state.
-        small_rounds: one team processes rounds alone, as long as they are small.
+        single_block: one team processes consecutive rounds, as long as they fit it.
         one_pass: a pass of a round; end: ends a round, and decides the next one.
         whole: all rounds in one launch.
     """
 
     begin: str
-    small_rounds: str
+    single_block: str
     one_pass: str
     end: str
     whole: str
@@ -95,7 +95,7 @@ class Workspace:
             totals=self.totals,
             meeting=self._meeting,
             teams=TEAMS_PER_PROCESSOR * device.multiprocessors if device.threads == 0 else 1,
-            **self.small_rounds(),
+            **self.single_block_limits(),
         )
 
     @classmethod
@@ -110,11 +110,11 @@ class Workspace:
         yield space
         free.append(space)
 
-    def small_rounds(self) -> dict[str, int]:
+    def single_block_limits(self) -> dict[str, int]:
         """Returns the limits of rounds that one team of the device processes alone."""
         if self.device.threads == 0:
-            return SMALL_ON_GPU
-        return SMALL_ON_ONE_THREAD if self.one_thread else SMALL_ON_THREADS
+            return SINGLE_BLOCK_ON_GPU
+        return SINGLE_BLOCK_ON_ONE_THREAD if self.one_thread else SINGLE_BLOCK_ON_THREADS
 
     def run(
         self,
@@ -188,7 +188,7 @@ class Workspace:
         def teams(entry: Entry, most: int) -> DeviceCount:
             return DeviceCount(self.progress[entry : entry + 1], most)
 
-        launch(kernels.small_rounds, teams(Entry.ALONE, 1), *arguments)
+        launch(kernels.single_block, teams(Entry.ALONE, 1), *arguments)
         for entry, most in sorted({Entry.TILES: nodes, Entry.CHUNKS: chunks, **most_teams}.items()):
             launch(kernels.one_pass, teams(entry, most), *arguments, int(entry))
         launch(kernels.end, teams(Entry.ENDS, 1), *arguments)

@@ -22,7 +22,7 @@ def built_with_tsan(folder, sources):
 THREADED = {
     "acute_corners", "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation",
     "growth", "host", "incoming", "checking", "marking", "near_far", "near_far_pass", "points", "search_narrow",
-    "small_rounds", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
+    "single_block", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
     "export", "single_block_rounds", "sorting", "topology",
 }  # fmt: skip
 

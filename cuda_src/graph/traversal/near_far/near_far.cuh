@@ -26,8 +26,8 @@ KERNEL_STRUCT(NearFar) {
     int32 *far_list1;
     int64 delta; // for integer distances
     float64 real_delta;
-    int64 widest;    // most deltas by which the bound is raised at once, if rounds leave a GPU idle
-    int64 small_far; // longest far list that one team splits alone
+    int64 widest;           // most deltas by which the bound is raised at once, if rounds leave a GPU idle
+    int64 single_block_far; // longest far list that one team splits alone
 
     METHOD int32 *far(int32 buffer) const { return buffer ? far_list1 : far_list0; }
 };
@@ -238,8 +238,8 @@ template <DistanceKind KIND> struct NearFarSearch {
             // After a split that found no near nodes, the least far distance is known.
             totals[NEAR] = bound_above(raised ? totals[FAR_LEAST] : totals[NEAR]);
             totals[FAR_LEAST] = distances.unreached();
-            pass = far_listed <= lists.small_far ? ALONE : SPLIT;
-        } else if (frontier.is_small(listed, totals[EDGES])) {
+            pass = far_listed <= lists.single_block_far ? ALONE : SPLIT;
+        } else if (frontier.fits_single_block(listed, totals[EDGES])) {
             pass = ALONE;
         }
         const Index nodes = frontier.split_nodes(far_listed);
