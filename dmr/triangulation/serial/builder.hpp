@@ -54,6 +54,19 @@ template <class Owner> class Builder {
     // Faces that new ones take, the last one first. If there are none, the plane grows.
     std::vector<int32> &spare() { return spare_; }
 
+    // Gives the faces [first, end), which new ones take first, in order.
+    void give_faces(int32 first, int32 end) {
+        next_face_ = first;
+        end_face_ = end;
+    }
+
+    // Returns the faces that new ones have not taken, and forgets them.
+    std::vector<int32> take_spare() {
+        for (; next_face_ < end_face_; ++next_face_)
+            spare_.push_back(next_face_);
+        return std::move(spare_);
+    }
+
     // Inserts vertex v, or returns the vertex with the same coordinates, or DEFERRED.
     int32 insert(int32 v) {
         if (last_ == NOTHING)
@@ -81,6 +94,8 @@ template <class Owner> class Builder {
         return false;
     }
 
+    const Owner &owner() const { return owner_; }
+
     bool owns(int32 face) const { return owns_face(owner_, plane_.faces[face]); }
 
   private:
@@ -99,7 +114,8 @@ template <class Owner> class Builder {
             pending_.push(half_edge(root, k));
         while (pending_.size() > 0) {
             const HalfEdge inside = pending_.pop(), outside = plane_.twin(inside);
-            if (!owns(face_of(outside))) {
+            const int32 apex = plane_.apex(outside); // the ends of the edge are vertices of an owned face
+            if (apex != GHOST && !owner_(apex)) {
                 pending_.clear();
                 return false;
             }
@@ -117,12 +133,16 @@ template <class Owner> class Builder {
     // Fills the cavity with a fan around v, which has two more faces.
     INLINED void fill(int32 v) {
         const int32 count = boundary_.size();
-        if (spare_.empty()) {
+        if (next_face_ < end_face_) { // an even number of faces, as each point needs two
+            members_.push(next_face_);
+            members_.push(next_face_ + 1);
+            next_face_ += 2;
+        } else if (spare_.empty()) {
             const int32 fresh = int32(plane_.faces.size());
             plane_.faces.resize(fresh + 2);
             members_.push(fresh);
             members_.push(fresh + 1);
-        } else { // their number is even, as each point needs two
+        } else { // an even number, too
             for (int turn = 0; turn < 2; ++turn) {
                 members_.push(spare_.back());
                 spare_.pop_back();
@@ -144,6 +164,7 @@ template <class Owner> class Builder {
     int32 last_ = NOTHING;
     uint32 walked_ = 1;
     std::vector<int32> spare_;
+    int32 next_face_ = 0, end_face_ = 0;
     Stack<int32> members_;
     Stack<BoundaryEdge> boundary_;
     Stack<HalfEdge> pending_;

@@ -1,6 +1,7 @@
 #include "delaunay.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "builder.hpp"
@@ -11,10 +12,13 @@ namespace triangulation {
 namespace {
 
 constexpr size_t POINTS_AT_ONCE = 1 << 10; // points between two stop points
-constexpr size_t FEWEST_POINTS = 1 << 13;  // of a section
+constexpr size_t FEWEST_POINTS = 1 << 12;  // of a section
 constexpr size_t FEWEST_DEFERRED = 1 << 9; // of a strip
 constexpr float64 VERTICES_ACROSS = 16;    // a strip, at least, before the round: else most of its points are in a seam
-constexpr size_t SEEDS = 128;              // of a section, at most: places where the search for points starts again
+constexpr size_t SEEDS = 128;              // of a section: places where the search for points starts again
+constexpr size_t FEWEST_LEFT = 1 << 15;    // points of a section that an idle thread shares: 8 ms of one thread
+
+constexpr size_t INDICES_PER_POINT = 32; // to insert or locate a point takes as long as so many indices of short steps
 
 // A point that is still to be inserted, by its turn, and a face near it.
 struct Waiting {
@@ -22,6 +26,25 @@ struct Waiting {
     int32 near;
     bool seen; // whether the builder that is to insert the point may look at the face
 };
+
+// Turns of a round that are still to come: runs of consecutive ones, in order.
+using Turns = std::vector<Share>;
+
+size_t count_of(const Turns &turns) {
+    size_t count = 0;
+    for (const Share &run : turns)
+        count += run.end - run.begin;
+    return count;
+}
+
+// The turns of `turns` from one of them on.
+Turns from_turn(const Turns &turns, size_t first) {
+    Turns found;
+    for (const Share &run : turns)
+        if (first < run.end)
+            found.push_back({std::max(first, run.begin), run.end});
+    return found;
+}
 
 // The points of a triangulation in the order of insertion: the vertex of each turn has the number of the turn.
 struct Insertion {
@@ -69,11 +92,16 @@ struct Insertion {
     // one thread.
     //
     // The triangulation is unique, so it does not matter who inserts a point when. But of equal points the one with the
-    // lowest number must come first: all of them have the same builder, and those after a deferred one are deferred.
+    // lowest number must come first. They have consecutive turns and the same builder; those after a deferred one are
+    // deferred, too.
     void insert_round(Builder<Everything> &builder, size_t begin, size_t end, int threads) {
-        const size_t most = size_t(std::max(PER_THREAD * threads, FEWEST_SECTIONS));
-        const int sections = int(std::min(most, (end - begin) / FEWEST_POINTS));
-        std::vector<Waiting> deferred = insert_sections(builder, begin, end, sections, threads);
+        const int32 free_faces = int32(result.plane.faces.size());
+        result.plane.faces.resize(result.plane.faces.size() + 2 * (end - begin));
+        Round round{begin, end, free_faces, Table<uint16>(end), {{begin, end}}, {}};
+        const size_t most = size_t(PER_THREAD * threads);
+        while (!round.left.empty())
+            insert_sections(builder, round, int(std::min(most, count_of(round.left) / FEWEST_POINTS)), threads);
+        std::vector<Waiting> &deferred = round.deferred;
         const size_t widest = size_t(std::sqrt(float64(begin)) / VERTICES_ACROSS); // as if vertices were spread evenly
         for (const Point across : ACROSS)
             if (const int strips = int(std::min({most, widest, deferred.size() / FEWEST_DEFERRED})); strips > 1)
@@ -84,65 +112,144 @@ struct Insertion {
         }
     }
 
-    // Cuts the curve through the points of a round into sections, and inserts the points of each one. Returns those
-    // that are deferred.
-    std::vector<Waiting> insert_sections(Builder<Everything> &builder, size_t begin, size_t end, int sections,
-                                         int threads) {
-        Plane &plane = result.plane;
-        const std::vector<size_t> cuts =
-            cut_between(begin, end, sections, [&](size_t turn) { return key_at(turn) == key_at(turn - 1); });
-        Table<uint16> section_of(end);
-        std::vector<int32> starts; // places on the curve
-        for (int k = 1; k < sections; ++k)
-            starts.push_back(cuts[k] < end ? result.rank[cuts[k]] : int32(along.size()));
-        share_indices(threads, begin, [&](size_t first, size_t last) {
+    // A round that several threads insert.
+    struct Round {
+        size_t begin, end;
+        int32 free_faces;         // the first of two per turn
+        Table<uint16> section_of; // by vertex
+        Turns left;
+        std::vector<Waiting> deferred;
+
+        bool is_begun() const { return count_of(left) != end - begin; }
+        int32 face_of_turn(size_t turn) const { return free_faces + 2 * int32(turn - begin); }
+    };
+
+    // Divides turns into sections of nearly equal numbers. Points in the same cell of the curve are in one section.
+    std::vector<Turns> divided(const Turns &turns, int sections) const {
+        std::vector<Turns> parts(sections);
+        const size_t all = count_of(turns), count = size_t(sections);
+        size_t before = 0;
+        for (Share run : turns)
+            while (run.begin < run.end) {
+                const size_t part = before * count / all;
+                size_t cut = std::min(run.end, run.begin + (all * (part + 1) + count - 1) / count - before);
+                while (cut < run.end && key_at(cut) == key_at(cut - 1))
+                    ++cut;
+                parts[part].push_back({run.begin, cut});
+                before += cut - run.begin;
+                run.begin = cut;
+            }
+        return parts;
+    }
+
+    // Writes the section of each vertex in the plane: the curve is cut where sections begin.
+    void find_sections(Round &round, const std::vector<Turns> &parts, int threads) const {
+        std::vector<int32> starts(parts.size(), int32(along.size())); // places on the curve
+        for (size_t k = parts.size(); k-- > 1;)
+            starts[k - 1] = parts[k].empty() ? starts[k] : result.rank[parts[k].front().begin];
+        starts.pop_back();
+        share_indices(threads, round.is_begun() ? round.end : round.begin, [&](size_t first, size_t last) {
             for (size_t vertex = first; vertex < last; ++vertex)
-                section_of[vertex] =
+                round.section_of[vertex] =
                     uint16(std::upper_bound(starts.begin(), starts.end(), result.rank[vertex]) - starts.begin());
         });
-        std::vector<std::vector<Waiting>> seeds(sections);
-        share_out(threads, sections,
-                  [&](int k) { seeds[k] = seeds_of({section_of.data(), uint16(k)}, cuts[k], cuts[k + 1]); });
-        const int32 free_faces = int32(plane.faces.size());
-        plane.faces.resize(plane.faces.size() + 2 * (end - begin));
-        std::vector<std::vector<Waiting>> deferred(sections);
+    }
+
+    // Cuts the curve through the points that are left into sections, and inserts the points of each one. If a thread
+    // finds no section that nobody has begun, those that have many points left end early, and leave them.
+    void insert_sections(Builder<Everything> &builder, Round &round, int sections, int threads) {
+        Plane &plane = result.plane;
+        const std::vector<Turns> parts = divided(round.left, sections);
+        find_sections(round, parts, threads);
+        const bool is_first = !round.is_begun();
+        std::vector<std::vector<Waiting>> seeds(sections), deferred(sections);
         std::vector<std::vector<int32>> spare(sections);
-        share_out(threads, sections, [&](int k) {
-            Builder<InSection> own(plane, {section_of.data(), uint16(k)});
-            for (size_t turn = cuts[k + 1]; turn-- > cuts[k];)
-                for (int32 face : {1, 0})
-                    own.spare().push_back(free_faces + 2 * int32(turn - begin) + face);
-            auto seed = seeds[k].begin();
-            int32 near = 0;
-            bool lost = true; // whether the last point was deferred
-            for (size_t turn = cuts[k]; turn < cuts[k + 1]; ++turn) {
-                if (turn % POINTS_AT_ONCE == 0)
+        if (!is_first)
+            for (int k = 0; k < sections; ++k)
+                spare[k] = taken_from(builder.spare(), 2 * count_of(parts[k]));
+        share_out(
+            threads, sections,
+            [&](int k) { // before anything changes
+                seeds[k] = seeds_of({round.section_of.data(), uint16(k)}, parts[k]);
+            },
+            SEEDS * size_t(sections) * INDICES_PER_POINT);
+        std::vector<Turns> left(sections);
+        std::atomic<int> begun{0};
+        std::atomic<bool> any_idle{false};
+        share_out(
+            threads, sections,
+            [&](int k) {
+                ++begun;
+                Builder<InSection> own(plane, {round.section_of.data(), uint16(k)});
+                own.spare() = std::move(spare[k]);
+                if (is_first && !parts[k].empty()) // one run
+                    own.give_faces(round.face_of_turn(parts[k].front().begin),
+                                   round.face_of_turn(parts[k].front().end));
+                left[k] = insert_section(own, round, parts[k], seeds[k], any_idle, deferred[k]);
+                spare[k] = own.take_spare();
+                if (begun == sections)
+                    any_idle = true;
+            },
+            count_of(round.left) * INDICES_PER_POINT);
+        round.left.clear();
+        for (const Turns &some : left)
+            round.left.insert(round.left.end(), some.begin(), some.end());
+        const std::vector<Waiting> all = joined(builder, deferred, spare);
+        round.deferred.insert(round.deferred.end(), all.begin(), all.end());
+    }
+
+    // Inserts the points of a section. Returns the turns that are left if another thread is idle.
+    Turns insert_section(Builder<InSection> &own, Round &round, const Turns &turns, const std::vector<Waiting> &seeds,
+                         const std::atomic<bool> &any_idle, std::vector<Waiting> &deferred) {
+        auto seed = seeds.begin();
+        int32 near = 0;
+        bool lost = true; // whether the last point was deferred
+        size_t left = count_of(turns);
+        for (const Share &run : turns) {
+            bool ends = false;
+            for (size_t turn = run.begin; turn < run.end; ++turn, --left) {
+                if (turn % POINTS_AT_ONCE == 0) {
                     host::stop_point();
-                look_ahead(turn, cuts[k + 1]);
+                    ends = left >= FEWEST_LEFT && any_idle.load(std::memory_order_relaxed);
+                }
+                // Equal points are not separated.
+                if (ends && (turn == run.begin || key_at(turn) != key_at(turn - 1)))
+                    return from_turn(turns, turn);
+                look_ahead(turn, run.end);
                 make_vertex(turn);
-                section_of[turn] = uint16(k);
-                if (seed != seeds[k].end() && seed->turn == turn) {
+                round.section_of[turn] = own.owner().section;
+                if (seed != seeds.end() && seed->turn == turn) {
                     if (lost && seed->seen)
                         own.start_at(seed->near);
                     near = seed++->near;
                 }
-                lost = !insert_or_defer(own, turn, near, deferred[k]);
+                lost = !insert_or_defer(own, turn, near, deferred);
             }
-            spare[k] = std::move(own.spare());
-        });
-        return joined(builder, deferred, spare);
+        }
+        return {};
     }
 
-    // Faces near some points of a section, the first one included. A builder that may look at one may do so later, too.
-    std::vector<Waiting> seeds_of(const InSection &section, size_t begin, size_t end) const {
+    // Faces near some points of a section, the first one of each run included. A builder that may look at one may do so
+    // later, too.
+    std::vector<Waiting> seeds_of(const InSection &section, const Turns &turns) const {
         const Builder<InSection> own(result.plane, section);
         std::vector<Waiting> seeds;
         int32 near = 0;
-        for (size_t turn = begin; turn < end; turn += (end - begin) / SEEDS + 1) {
-            near = result.plane.locate(result.plane.triangle_at(near), points[point_at(turn)]);
-            seeds.push_back({turn, near, own.sees(near)});
-        }
+        const size_t apart = count_of(turns) / SEEDS + 1;
+        for (const Share &run : turns)
+            for (size_t turn = run.begin; turn < run.end; turn += apart) {
+                near = result.plane.locate(result.plane.triangle_at(near), points[point_at(turn)]);
+                seeds.push_back({turn, near, own.sees(near)});
+            }
         return seeds;
+    }
+
+    // Removes the last `count` entries of a list, and returns them.
+    static std::vector<int32> taken_from(std::vector<int32> &list, size_t count) {
+        const auto first = list.end() - std::ptrdiff_t(count);
+        std::vector<int32> taken(first, list.end());
+        list.erase(first, list.end());
+        return taken;
     }
 
     // Divides the plane into strips with equal numbers of deferred points, and inserts these. Returns those that are
@@ -157,32 +264,35 @@ struct Insertion {
         for (const Waiting &one : waiting)
             given[strip_of(bounds, height(one))].push_back(one);
         std::vector<std::vector<int32>> spare(strips);
-        for (int k = 0; k < strips; ++k) {
-            const auto first = builder.spare().end() - std::ptrdiff_t(2 * given[k].size());
-            spare[k].assign(first, builder.spare().end());
-            builder.spare().erase(first, builder.spare().end());
-        }
-        share_out(threads, strips, [&](int k) { // before anything changes
-            const Builder<InStrip> own(plane, {plane.points.data(), across, bounds[k], bounds[k + 1]});
-            for (Waiting &one : given[k]) {
-                one.near = plane.locate(plane.triangle_at(one.near), plane.points[one.turn]);
-                one.seen = own.sees(one.near);
-            }
-        });
-        share_out(threads, strips, [&](int k) {
-            Builder<InStrip> own(plane, {plane.points.data(), across, bounds[k], bounds[k + 1]});
-            own.spare() = std::move(spare[k]);
-            for (const Waiting &one : given[k]) {
-                host::stop_point();
-                if (one.seen) {
-                    own.start_at(one.near);
-                    insert_or_defer(own, one.turn, one.near, deferred[k]);
-                } else {
-                    deferred[k].push_back(one);
+        for (int k = 0; k < strips; ++k)
+            spare[k] = taken_from(builder.spare(), 2 * given[k].size());
+        share_out(
+            threads, strips,
+            [&](int k) { // before anything changes
+                const Builder<InStrip> own(plane, {plane.points.data(), across, bounds[k], bounds[k + 1]});
+                for (Waiting &one : given[k]) {
+                    one.near = plane.locate(plane.triangle_at(one.near), plane.points[one.turn]);
+                    one.seen = own.sees(one.near);
                 }
-            }
-            spare[k] = std::move(own.spare());
-        });
+            },
+            waiting.size() * INDICES_PER_POINT);
+        share_out(
+            threads, strips,
+            [&](int k) {
+                Builder<InStrip> own(plane, {plane.points.data(), across, bounds[k], bounds[k + 1]});
+                own.spare() = std::move(spare[k]);
+                for (const Waiting &one : given[k]) {
+                    host::stop_point();
+                    if (one.seen) {
+                        own.start_at(one.near);
+                        insert_or_defer(own, one.turn, one.near, deferred[k]);
+                    } else {
+                        deferred[k].push_back(one);
+                    }
+                }
+                spare[k] = own.take_spare();
+            },
+            waiting.size() * INDICES_PER_POINT);
         return joined(builder, deferred, spare);
     }
 
@@ -190,7 +300,8 @@ struct Insertion {
     // no nearer one.
     template <class Owner>
     bool insert_or_defer(Builder<Owner> &own, size_t turn, int32 near, std::vector<Waiting> &deferred) {
-        const bool follows = !deferred.empty() && key_at(deferred.back().turn) == key_at(turn);
+        const bool follows =
+            !deferred.empty() && same_place(result.plane.points[deferred.back().turn], result.plane.points[turn]);
         const int32 found = follows ? DEFERRED : own.insert(int32(turn));
         if (found == DEFERRED)
             deferred.push_back({turn, own.last() == NOTHING ? near : own.last(), false});
@@ -265,7 +376,7 @@ Delaunay delaunay(const Point *points, int32 count, int threads) {
             insertion.insert(builder, begin, end, [&](size_t turn) { return turn == second || turn == third; });
         begin = std::max(begin, end);
     }
-    remove_faces(result.plane, std::move(builder.spare()));
+    remove_faces(result.plane, builder.take_spare());
     return result;
 }
 

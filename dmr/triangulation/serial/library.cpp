@@ -123,12 +123,15 @@ struct Result {
         });
         const int pieces = pieces_for(threads);
         std::vector<std::vector<size_t>> lowest(pieces); // triangles of the parts inside
-        share_out(threads, pieces, [&](int piece) {
-            const Share share = share_of(count, piece, pieces);
-            for (size_t i = share.begin; i < share.end; ++i)
-                if (sets.find(int32(i) + 1) == int32(i) + 1)
-                    lowest[piece].push_back(i);
-        });
+        share_out(
+            threads, pieces,
+            [&](int piece) {
+                const Share share = share_of(count, piece, pieces);
+                for (size_t i = share.begin; i < share.end; ++i)
+                    if (sets.find(int32(i) + 1) == int32(i) + 1)
+                        lowest[piece].push_back(i);
+            },
+            count);
         int32 label = 0;
         for (const std::vector<size_t> &some : lowest)
             for (const size_t i : some)
@@ -257,17 +260,20 @@ struct Range {
 bool fits(const float64 *values, size_t count, const Range &range, int threads) {
     const int pieces = pieces_for(threads);
     std::vector<float64> largest(pieces, 0.0); // infinite if a coordinate does not fit
-    share_out(threads, pieces, [&](int piece) {
-        const Share share = share_of(count, piece, pieces);
-        float64 most = 0.0;
-        bool all = true;
-        for (size_t i = share.begin; i < share.end; ++i) {
-            const float64 magnitude = std::abs(values[i]);
-            all &= (magnitude <= range.largest) & ((magnitude >= range.smallest) | (magnitude == 0.0));
-            most = std::max(most, magnitude);
-        }
-        largest[piece] = all ? most : INFINITE;
-    });
+    share_out(
+        threads, pieces,
+        [&](int piece) {
+            const Share share = share_of(count, piece, pieces);
+            float64 most = 0.0;
+            bool all = true;
+            for (size_t i = share.begin; i < share.end; ++i) {
+                const float64 magnitude = std::abs(values[i]);
+                all &= (magnitude <= range.largest) & ((magnitude >= range.smallest) | (magnitude == 0.0));
+                most = std::max(most, magnitude);
+            }
+            largest[piece] = all ? most : INFINITE;
+        },
+        count);
     const float64 most = *std::max_element(largest.begin(), largest.end());
     return most < INFINITE && (most == 0.0 || most >= range.extent);
 }
@@ -493,14 +499,17 @@ void write_points(const Result &result, int32 *same_as, int32 *hull) {
         });
     const int pieces = pieces_for(result.threads);
     std::vector<std::vector<int32>> met(pieces);
-    share_out(result.threads, pieces, [&](int piece) {
-        const Share share = share_of(plane.faces.size(), piece, pieces);
-        for (size_t face = share.begin; face < share.end; ++face)
-            if (result.numbering.of[face] == NOTHING)
-                for (int k = 0; k < 3; ++k)
-                    if (plane.faces[face].vertex[k] == GHOST)
-                        met[piece].push_back(result.number(plane.faces[face].vertex[next_corner(k)]));
-    });
+    share_out(
+        result.threads, pieces,
+        [&](int piece) {
+            const Share share = share_of(plane.faces.size(), piece, pieces);
+            for (size_t face = share.begin; face < share.end; ++face)
+                if (result.numbering.of[face] == NOTHING)
+                    for (int k = 0; k < 3; ++k)
+                        if (plane.faces[face].vertex[k] == GHOST)
+                            met[piece].push_back(result.number(plane.faces[face].vertex[next_corner(k)]));
+        },
+        plane.faces.size());
     for (const std::vector<int32> &vertices : met)
         hull = std::copy(vertices.begin(), vertices.end(), hull);
 }

@@ -87,14 +87,17 @@ InsertionOrder sorted_by_round(const Table<Place> &along, const Point *points, i
     });
     std::vector<size_t> starts((LAST_ROUND + 1) * size_t(pieces)); // by round, and by piece of the curve for each
     const auto start = [&](uint32 r, int piece) -> size_t & { return starts[r * size_t(pieces) + size_t(piece)]; };
-    share_out(threads, pieces, [&](int piece) {
-        const Share share = share_of(along.size(), piece, pieces);
-        size_t counts[LAST_ROUND + 1] = {0};
-        for (size_t i = share.begin; i < share.end; ++i)
-            ++counts[round[along[i].point]];
-        for (uint32 r = 0; r <= LAST_ROUND; ++r)
-            start(r, piece) = counts[r];
-    });
+    share_out(
+        threads, pieces,
+        [&](int piece) {
+            const Share share = share_of(along.size(), piece, pieces);
+            size_t counts[LAST_ROUND + 1] = {0};
+            for (size_t i = share.begin; i < share.end; ++i)
+                ++counts[round[along[i].point]];
+            for (uint32 r = 0; r <= LAST_ROUND; ++r)
+                start(r, piece) = counts[r];
+        },
+        along.size());
     InsertionOrder order{Table<int32>(along.size()), {}};
     size_t before = 0;
     for (uint32 r = 0; r <= LAST_ROUND; ++r) {
@@ -103,14 +106,17 @@ InsertionOrder sorted_by_round(const Table<Place> &along, const Point *points, i
         order.ends.push_back(before);
     }
     host::stop_point();
-    share_out(threads, pieces, [&](int piece) {
-        const Share share = share_of(along.size(), piece, pieces);
-        size_t next[LAST_ROUND + 1];
-        for (uint32 r = 0; r <= LAST_ROUND; ++r)
-            next[r] = start(r, piece);
-        for (size_t i = share.begin; i < share.end; ++i)
-            order.places[next[round[along[i].point]]++] = int32(i);
-    });
+    share_out(
+        threads, pieces,
+        [&](int piece) {
+            const Share share = share_of(along.size(), piece, pieces);
+            size_t next[LAST_ROUND + 1];
+            for (uint32 r = 0; r <= LAST_ROUND; ++r)
+                next[r] = start(r, piece);
+            for (size_t i = share.begin; i < share.end; ++i)
+                order.places[next[round[along[i].point]]++] = int32(i);
+        },
+        along.size());
     return order;
 }
 
@@ -122,14 +128,17 @@ CurveSquare square_around(const Point *points, int32 count, int threads) {
     };
     const int pieces = pieces_for(threads);
     std::vector<Box> boxes(pieces, {points[0], points[0]});
-    share_out(threads, pieces, [&](int k) {
-        const Share share = share_of(size_t(count), k, pieces);
-        Box box = boxes[k];
-        for (size_t i = share.begin; i < share.end; ++i)
-            box = {{std::min(box.low.x, points[i].x), std::min(box.low.y, points[i].y)},
-                   {std::max(box.high.x, points[i].x), std::max(box.high.y, points[i].y)}};
-        boxes[k] = box;
-    });
+    share_out(
+        threads, pieces,
+        [&](int k) {
+            const Share share = share_of(size_t(count), k, pieces);
+            Box box = boxes[k];
+            for (size_t i = share.begin; i < share.end; ++i)
+                box = {{std::min(box.low.x, points[i].x), std::min(box.low.y, points[i].y)},
+                       {std::max(box.high.x, points[i].x), std::max(box.high.y, points[i].y)}};
+            boxes[k] = box;
+        },
+        size_t(count));
     Box all = boxes[0];
     for (const Box &box : boxes)
         all = {{std::min(all.low.x, box.low.x), std::min(all.low.y, box.low.y)},
@@ -150,14 +159,17 @@ void sort_places(Table<Place> &places, int threads) {
     const int pieces = pieces_for(threads);
     std::vector<size_t> starts(DIGITS * size_t(pieces)); // by digit, and by piece for each
     for (int shift : {0, 11, 22}) {
-        share_out(threads, pieces, [&](int k) {
-            const Share share = share_of(places.size(), k, pieces);
-            std::vector<size_t> counts(DIGITS);
-            for (size_t i = share.begin; i < share.end; ++i)
-                ++counts[places[i].key >> shift & (DIGITS - 1)];
-            for (size_t digit = 0; digit < DIGITS; ++digit)
-                starts[digit * size_t(pieces) + size_t(k)] = counts[digit];
-        });
+        share_out(
+            threads, pieces,
+            [&](int k) {
+                const Share share = share_of(places.size(), k, pieces);
+                std::vector<size_t> counts(DIGITS);
+                for (size_t i = share.begin; i < share.end; ++i)
+                    ++counts[places[i].key >> shift & (DIGITS - 1)];
+                for (size_t digit = 0; digit < DIGITS; ++digit)
+                    starts[digit * size_t(pieces) + size_t(k)] = counts[digit];
+            },
+            places.size());
         size_t before = 0;
         for (size_t &start : starts) {
             const size_t count = start;
@@ -165,14 +177,17 @@ void sort_places(Table<Place> &places, int threads) {
             before += count;
         }
         host::stop_point();
-        share_out(threads, pieces, [&](int k) {
-            const Share share = share_of(places.size(), k, pieces);
-            std::vector<size_t> next(DIGITS);
-            for (size_t digit = 0; digit < DIGITS; ++digit)
-                next[digit] = starts[digit * size_t(pieces) + size_t(k)];
-            for (size_t i = share.begin; i < share.end; ++i)
-                other[next[places[i].key >> shift & (DIGITS - 1)]++] = places[i];
-        });
+        share_out(
+            threads, pieces,
+            [&](int k) {
+                const Share share = share_of(places.size(), k, pieces);
+                std::vector<size_t> next(DIGITS);
+                for (size_t digit = 0; digit < DIGITS; ++digit)
+                    next[digit] = starts[digit * size_t(pieces) + size_t(k)];
+                for (size_t i = share.begin; i < share.end; ++i)
+                    other[next[places[i].key >> shift & (DIGITS - 1)]++] = places[i];
+            },
+            places.size());
         places.swap(other);
         host::stop_point();
     }

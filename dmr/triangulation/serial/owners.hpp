@@ -21,9 +21,9 @@ template <class Owner> INLINED bool owns_face(const Owner &owner, const Face &fa
     return true;
 }
 
-// The number of parts into which a plane is divided, if enough is to be inserted.
-constexpr int FEWEST_SECTIONS = 8; // a core that other programs keep busy does fewer of them
-constexpr int PER_THREAD = 2;
+// The number of parts into which a plane is divided, per thread, if enough is to be inserted.
+constexpr int PER_THREAD = 1; // of points: threads that have none left take from others (delaunay.cpp)
+constexpr int SEGMENT_PARTS_PER_THREAD = 2, FEWEST_SEGMENT_PARTS = 8; // busy cores do fewer of them
 
 using uint16 = std::uint16_t;
 

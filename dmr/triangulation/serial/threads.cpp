@@ -57,16 +57,23 @@ void run_on_fresh_threads(Job &job, int threads, int pieces, host::Call &call) {
 
 } // namespace
 
-void share_out(int threads, int pieces, const std::function<void(int)> &work) {
+void share_out(int threads, int pieces, const std::function<void(int)> &work, size_t indices) {
     host::Call *const call = host::working.call;
-    if (threads <= 1 || pieces <= 1 || call == nullptr) {
+    bool alone = threads <= 1 || pieces <= 1 || call == nullptr;
+    host::Pool &pool = host::pool();
+    const bool has_pool = !alone && pool.take();
+    if (has_pool && !pool.company.is_worth(NANOSECONDS * double(indices), host::nanoseconds())) {
+        alone = true;
+        pool.leave();
+    }
+    if (alone) {
         for (int piece = 0; piece < pieces; ++piece)
             work(piece);
         return;
     }
     Job job{work, {}, nullptr};
     const int used = threads < pieces ? threads : pieces;
-    if (host::Pool &pool = host::pool(); pool.take()) {
+    if (has_pool) {
         Job *const address = &job;
         const host::Slot arguments[] = {reinterpret_cast<host::Slot>(address)};
         pool.run(run_kernel, 0, pieces, arguments, host::Piece(1, 1), used, *call);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <new>
 #include <utility>
 #include <vector>
@@ -24,7 +25,13 @@ inline Share share_of(size_t count, int number, int parts) {
 // Runs work(0), ..., work(pieces - 1) on at most so many threads, and returns when all have ended; a thread that is
 // free takes the next one. A core that other programs keep busy therefore does fewer pieces, and the threads end at
 // nearly the same time. Throws the first exception; a signal ends all threads at their next stop points.
-void share_out(int threads, int pieces, const std::function<void(int)> &work);
+//
+// indices: how many the pieces have together, for short steps. While another program keeps a core busy, a step may have
+// to wait for a thread that does not run; for a while, the calling thread then does steps alone that take about as long
+// as such a wait, at `NANOSECONDS` per index (`Company` of portable/host_pool.hpp).
+constexpr size_t MANY = std::numeric_limits<size_t>::max();
+constexpr double NANOSECONDS = 8;
+void share_out(int threads, int pieces, const std::function<void(int)> &work, size_t indices = MANY);
 
 // The number of pieces into which loops are cut.
 constexpr int PIECES_PER_THREAD = 4;
@@ -33,29 +40,38 @@ inline int pieces_for(int threads) { return threads > 1 ? PIECES_PER_THREAD * th
 // Runs work(begin, end) for pieces of `count` indices.
 template <class Work> void share_indices(int threads, size_t count, const Work &work) {
     const int pieces = pieces_for(threads);
-    share_out(threads, pieces, [&](int piece) {
-        const Share share = share_of(count, piece, pieces);
-        work(share.begin, share.end);
-    });
+    share_out(
+        threads, pieces,
+        [&](int piece) {
+            const Share share = share_of(count, piece, pieces);
+            work(share.begin, share.end);
+        },
+        count);
 }
 
 // Replaces each entry by the sum of all entries up to it.
 template <class Entries> void add_up(int threads, Entries &entries) {
     const int pieces = pieces_for(threads);
     std::vector<typename Entries::value_type> before(pieces + 1);
-    share_out(threads, pieces, [&](int piece) {
-        const Share share = share_of(entries.size(), piece, pieces);
-        for (size_t i = share.begin; i < share.end; ++i)
-            before[piece + 1] += entries[i];
-    });
+    share_out(
+        threads, pieces,
+        [&](int piece) {
+            const Share share = share_of(entries.size(), piece, pieces);
+            for (size_t i = share.begin; i < share.end; ++i)
+                before[piece + 1] += entries[i];
+        },
+        entries.size());
     for (int piece = 0; piece < pieces; ++piece)
         before[piece + 1] += before[piece];
-    share_out(threads, pieces, [&](int piece) {
-        const Share share = share_of(entries.size(), piece, pieces);
-        auto sum = before[piece];
-        for (size_t i = share.begin; i < share.end; ++i)
-            entries[i] = sum += entries[i];
-    });
+    share_out(
+        threads, pieces,
+        [&](int piece) {
+            const Share share = share_of(entries.size(), piece, pieces);
+            auto sum = before[piece];
+            for (size_t i = share.begin; i < share.end; ++i)
+                entries[i] = sum += entries[i];
+        },
+        entries.size());
 }
 
 // ---- Tables ---------------------------------------------------------------------------------------------------------

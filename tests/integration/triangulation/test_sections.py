@@ -26,6 +26,10 @@ def point_sets():
         "circle": np.stack([np.cos(turn), np.sin(turn)], axis=1),
         "line and one off it": np.concatenate([np.stack([k, 2 * k], axis=1), [[0, 7]]]).astype(float),
         "comb": np.concatenate([np.stack([teeth / 50_000, teeth % 2], axis=1), [[1, -1], [0, -1]]]),
+        # The thread that has the copies is idle soon, and the other one leaves points to it (FEWEST_LEFT).
+        "copies beside others": np.concatenate(
+            [np.tile(random.random((99, 2)), (900, 1)), 1 + random.integers(0, 999, (120_000, 2)) / 999]
+        ),
         "two parallel lines": np.stack([k // 2, k % 2], axis=1).astype(float),
     }
 

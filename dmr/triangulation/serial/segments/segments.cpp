@@ -171,7 +171,7 @@ void Segments::note(const Way &way) {
 // (delaunay.cpp): by sections of the curve, then by strips of the plane. The triangulation is unique, unless segments
 // meet.
 void Segments::insert_by_threads(const Table<int32> &rank) {
-    const size_t most = size_t(std::max(PER_THREAD * threads_, FEWEST_SECTIONS));
+    const size_t most = size_t(std::max(SEGMENT_PARTS_PER_THREAD * threads_, FEWEST_SEGMENT_PARTS));
     const auto parts = [&] { return int(std::min(most, waiting_.size() / FEWEST_PIECES)); };
     if (const int sections = parts(); sections > 1) {
         Table<uint16> section_of(plane_.points.size());
