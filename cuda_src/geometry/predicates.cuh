@@ -175,7 +175,7 @@ OUTLINE int incircle_accumulated(Point a, Point b, Point c, Point d) {
 
 // The number of the units 2^(top - 1023 - 29) in x, if that is whole; top is at least the exponent in the bits of x.
 INLINE bool in_units(float64 x, int top, int64 *units) {
-    constexpr int BITS = 30; // units have at most so many
+    constexpr int BITS = 30; // most bits in a number of units
     const uint64 bits = bits_of(x);
     const int exponent = int(bits >> 52 & 0x7ff), shift = 53 - BITS + top - exponent;
     const uint64 mantissa = (bits & 0xfffffffffffffull) | 0x10000000000000ull;

@@ -6,7 +6,7 @@
 #include "mesh/split_states.cuh"
 #include "mesh/triangles.cuh"
 
-// A place for the least index at which an error was found has NO_INDEX if there was none.
+// Where the least index of an error is stored, NO_INDEX stands for no error.
 
 // The link of an edge while its other side is unknown.
 constexpr int32 UNLINKED = -0x7fffffff - 1;

@@ -1,10 +1,9 @@
 // The star of a vertex: the triangles around it.
 //
-//         ring[2]-------ring[1]        Triangle i has the corners v, ring[i] and ring[i + 1], counter-clockwise. Around
-//          /   \   1   /   \           a vertex inside the mesh the ring is closed: ring[count] is ring[0]. Around one
-//          on
-//         /  2  \     /  0  \          the boundary, ring[0] and ring[count] are its neighbours there.
-//        /       \   /       \         .
+//         ring[2]-------ring[1]      Triangle i has the corners v, ring[i] and ring[i + 1], counter-clockwise. Around
+//          /   \   1   /   \         a vertex inside the mesh the ring is closed: ring[count] is ring[0]. Around one
+//         /  2  \     /  0  \        on the boundary, ring[0] and ring[count] are its neighbours there.
+//        /       \   /       \       .
 //    ring[3]-------v-------ring[0]
 //
 // A star reaches across subsegments.

@@ -1,4 +1,4 @@
-// Smoothing of placed points in their triangulation, before refinement: nothing is promised about them yet.
+// Smoothing of placed points in their triangulation, before refinement: no guarantee holds for them yet.
 #include "geometry/predicates.cuh"
 #include "mesh/triangles.cuh"
 #include "primitives/hash.cuh"

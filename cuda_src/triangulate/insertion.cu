@@ -11,7 +11,7 @@ KERNEL(note_vertices, Plane plane, const int32 *vertices, const int32 *slots) {
 // The lists of losers, the old one and the new one: they change places from one epoch to the next.
 INLINE int32 *list_of_losers(int32 *losers, int64 most, Index epoch) { return losers + (epoch % 2 ? most : 0); }
 
-// The candidates are those that lost the round before, and the next ones in the order of insertion.
+// The candidates are the losers of the previous round, and the next points in the order of insertion.
 KERNEL(grow_points, Plane plane, Cavities cavities, const int32 *order, Count taken, int32 *losers, int64 most,
        Count lost, int32 *roots, Count epoch) {
     const int32 *const again = list_of_losers(losers, most, epoch), *const next = order + Index(taken);
@@ -46,7 +46,7 @@ TEAM_KERNEL(choose_points, Plane plane, Cavities cavities, Count count, Count ep
 }
 
 // Inserts the winners: their new slots are numbered from `slots` on, in the order of the candidates. Lists the others.
-// totals: the sums of the fates.
+// totals: the numbers of candidates by Fate.
 TEAM_KERNEL(insert_points, Plane plane, Cavities cavities, Count count, Count epoch, const int32 *fates, Count slots,
             int32 *losers, int64 most, int32 *large, int32 *totals) {
     int32 *const again = list_of_losers(losers, most, Index(epoch) + 1);
@@ -91,7 +91,7 @@ enum Advance : int32 {
 };
 
 // Plans the next round: its candidates are `growth` times as many as the inserted vertices. Stops if all vertices are
-// inserted, for cavities that need larger records, if epochs are used up, or, which cannot be, if there was no winner.
+// inserted, for cavities that need larger records, if epochs are used up, or if there was no winner (impossible).
 KERNEL(plan_points, int32 *progress, const int32 *totals, int64 vertices, int64 most, float64 growth) {
     for ([[maybe_unused]] const Index once : launch) {
         const Index taken = progress[TAKEN_VERTICES] + progress[ROUND_CANDIDATES] - progress[ROUND_LOSERS];

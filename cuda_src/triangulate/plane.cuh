@@ -1,11 +1,10 @@
 // A triangulation of the whole plane on a device: triangles inside the convex hull of the inserted points, and ghosts
 // outside of it.
 //
-//               v                    A ghost (u, v, GHOST) lies beyond each edge of the hull (Shewchuk, "Lecture Notes
-//               on
-//              /|                    Delaunay Mesh Generation", section 3.4), so every link leads to a triangle. The
-//      hull   / |  ghost             half-plane beyond the edge is the ghost's counterpart of a circumcircle: p is in
-//            /  |  (u, v, GHOST)     conflict with a triangle if the triangle must go when p is inserted.
+//               v                  A ghost (u, v, GHOST) lies across each edge of the hull (Shewchuk, "Lecture Notes
+//              /|                  on Delaunay Mesh Generation", section 3.4), so every link leads to a triangle. The
+//      hull   / |  ghost           half-plane outside the edge is the ghost's counterpart of a circumcircle: p is in
+//            /  |  (u, v, GHOST)   conflict with a triangle if the insertion of p deletes the triangle.
 //           w---u
 #pragma once
 

@@ -78,13 +78,11 @@ INLINE void flip_and_note(const Plane &plane, int32 slot, int k) {
 // its edge a-b. Its `count` triangles follow one another around a, beginning with the one at that edge, counter-
 // clockwise if the fan is `left` of it.
 //
-//          r --- q               A fan triangle (a, p, q) and the next one (a, q, r) become (p, q, r) and (a, p, r) if
-//         / \   / \              the corner at q is convex; then the triangle before may have a convex corner at p.
-//         This
-//        /   \ /   p             is Sklansky's scan, which triangulates polygons of this kind (Toussaint and Avis, "On
-//        a
-//       a ----------- b          convex hull algorithm for polygons and its application to triangulation problems",
-//                                1982), with the triangles of the fan that are not cut off yet as its stack.
+//          r --- q           A fan triangle (a, p, q) and the next one (a, q, r) become (p, q, r) and (a, p, r) if
+//         / \   / \          the corner at q is convex; then the previous triangle may have a convex corner at p.
+//        /   \ /   p         This is Sklansky's scan, which triangulates polygons of this kind (Toussaint and Avis,
+//       a ----------- b      "On a convex hull algorithm for polygons and its application to triangulation problems",
+//                            1982), with the triangles of the fan that are not cut off yet as its stack.
 INLINE void cut_ears(const Plane &plane, int32 a, int32 fan, int32 count, bool left) {
     int32 stacked = 1;
     for (int32 scanned = 1; scanned < count; ++scanned) {

@@ -48,7 +48,7 @@ KERNEL(check_whole_weights, Csr graph, int64 *fault, int64 *largest) {
 KERNEL(check_real_weights, Csr graph, int64 *fault) {
     for (const Index edge : launch) {
         const float64 weight = graph.real_weights[edge];
-        if (!(weight >= 0 && weight - weight == 0)) // an infinite number less itself is no number
+        if (!(weight >= 0 && weight - weight == 0)) // infinity - infinity is NaN
             atomic_min(fault, int64(edge));
     }
 }

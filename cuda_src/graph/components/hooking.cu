@@ -1,5 +1,5 @@
-// Weak components by hooking trees of nodes, in an order that lets most edges be passed over (Afforest: Sutton, Ben-Nun
-// and Barak 2018).
+// Weak components by hooking trees of nodes, in an order that allows most edges to be skipped (Afforest: Sutton,
+// Ben-Nun and Barak 2018).
 //
 //     first neighbours     all nodes      SAMPLED edges of each node are hooked, and the paths are compressed
 //     the largest tree     one team       the tree that most of SAMPLES nodes are in

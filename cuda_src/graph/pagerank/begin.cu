@@ -94,7 +94,7 @@ TEAM_KERNEL(begin_scores, PageRank rank, const uint64 *start) {
     }
 }
 
-// Makes the sums of the first scores those of the iteration before.
+// Moves the sums of the first scores to the place of the previous iteration's.
 KERNEL(end_scores, PageRank rank) {
     for ([[maybe_unused]] const Index once : launch) {
         rank.totals[DANGLING_MASS] = rank.totals[NEXT_DANGLING];

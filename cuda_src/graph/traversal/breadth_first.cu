@@ -41,7 +41,7 @@ KERNEL(enter_first_level, const int32 *sources, Levels levels) {
     }
 }
 
-// Processes small levels by one team.
+// Processes consecutive levels with few nodes by one team.
 TEAM_KERNEL(single_block_levels, Csr graph, Csr incoming, Distances distances, Traversal frontier, Levels levels) {
     TEAM_SHARED(TeamSpace, space, 1);
     for ([[maybe_unused]] const Team team : launch.teams())

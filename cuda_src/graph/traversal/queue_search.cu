@@ -43,7 +43,7 @@ TEAM_KERNEL(enter_queue, Csr graph, Distances distances, Traversal frontier, Que
     }
 }
 
-// Processes small levels by one team.
+// Processes consecutive levels with few nodes by one team.
 TEAM_KERNEL(single_block_queue_levels, Csr graph, Distances distances, Traversal frontier, Queue queue) {
     TEAM_SHARED(TeamSpace, space, 1);
     for ([[maybe_unused]] const Team team : launch.teams())

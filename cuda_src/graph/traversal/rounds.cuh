@@ -5,14 +5,13 @@
 //     round(group)   the passes of a round: group.pass(PASS, visit) calls visit(index) for the teams of each pass
 //     end()          ends the round and decides the next one (begin_round); called by one member
 //
-// and the members `frontier` and `space`. The same text of a round runs in three ways:
+// and the members `frontier` and `space`. One text of a round runs in three ways:
 //
 //  1. One launch per pass (OnePass); the ends of the launches are the barriers. Device.loop repeats the launches, whose
 //     sizes are the entries of `progress` (on a CPU, and on request on a GPU).
-//  2. One launch for all rounds (run_all; OnePass again), with a barrier of all teams after each pass. The control
-//  state
-//     changes inside the barrier: the last team to arrive advances to the next pass, and processes rounds with few
-//     nodes, for which it does not pay to involve the other teams.
+//  2. One launch for all rounds (run_all; OnePass again), with a barrier of all teams after each pass. Inside
+//     the barrier the control state changes: the last team to arrive advances to the next pass, and processes rounds
+//     with few nodes alone, because involving the other teams would cost more.
 //  3. One team alone (run_alone; OneTeam) processes rounds with few nodes, with the control state in its shared memory.
 #pragma once
 

@@ -9,7 +9,7 @@ struct Competition {
     bool alone;     // subsegments compete alone, and the list of bad triangles stays as it is
     int32 segments; // candidates that are subsegments
     int32 count;    // all candidates
-    int32 stride;   // of the triangles that compete, in the order of the list, the first of so many is a candidate
+    int32 stride;   // of the competing triangles, in the order of the list, every stride-th is a candidate
     int32 staying;  // entries that stay in the list
     int32 window;   // urgency window of the triangles that compete
 };

@@ -1,4 +1,4 @@
-// Small rounds of a near-far search, which one team processes alone.
+// Single-block rounds of a near-far search: one team processes those with few nodes, one after the other.
 #include "graph/traversal/near_far/near_far.cuh"
 
 TEAM_KERNEL(single_block_near_far, Csr graph, Distances distances, Traversal frontier, NearFar lists) {
