@@ -257,6 +257,7 @@ namespace {
 
 constexpr std::uintptr_t HUGE_PAGE = std::uintptr_t(1) << 21; // of x86-64, and of aarch64 with pages of 4 KiB
 constexpr Index COPIED = 1 << 17;                             // bytes that a thread copies at a time
+constexpr Index CHECKED = COPIED / Index(sizeof(double));     // numbers that it checks
 
 // Writes the first byte of each of the huge pages [begin, end) that begin within the target.
 void touch_pages(Index begin, Index end, const host::Slot *arguments) {
@@ -273,7 +274,18 @@ void copy_pieces(Index begin, Index end, const host::Slot *arguments) {
     std::memcpy(target + from, source + from, std::size_t(to - from));
 }
 
-Timed touching{touch_pages, false, {100e3}}, copying{copy_pieces, false, {10e3}};
+// Sets a flag if any of the numbers in the pieces [begin, end) is infinite or not a number.
+void check_pieces(Index begin, Index end, const host::Slot *arguments) {
+    const double *values = host::from_slots<const double *>(&arguments[0]);
+    const Index from = begin * CHECKED, to = std::min(Index(arguments[1]), end * CHECKED);
+    bool finite = true;
+    for (Index i = from; i < to; ++i)
+        finite &= values[i] - values[i] == 0.0;
+    if (!finite)
+        host::from_slots<std::atomic<bool> *>(&arguments[2])->store(true, std::memory_order_relaxed);
+}
+
+Timed touching{touch_pages, false, {100e3}}, copying{copy_pieces, false, {10e3}}, checking{check_pieces, false, {4e3}};
 
 } // namespace
 
@@ -295,6 +307,16 @@ extern "C" void host_copy(char *target, const char *source, Index bytes, int thr
     const host::Slot arguments[] = {reinterpret_cast<std::uintptr_t>(target), reinterpret_cast<std::uintptr_t>(source),
                                     host::Slot(bytes)};
     host_launch(&copying, (bytes + COPIED - 1) / COPIED, arguments, threads, 0);
+}
+
+// Returns whether all numbers are finite, found with several threads.
+extern "C" int host_all_finite(const double *values, Index count, int threads) {
+    std::atomic<bool> found{false};
+    const host::Slot arguments[] = {reinterpret_cast<std::uintptr_t>(values), host::Slot(count),
+                                    reinterpret_cast<std::uintptr_t>(&found)};
+    if (count > 0)
+        host_launch(&checking, (count + CHECKED - 1) / CHECKED, arguments, threads, 0);
+    return !found;
 }
 
 // Calls query(subject) until it returns something other than `pending`; returns the last answer. Handles signals.

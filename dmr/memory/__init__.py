@@ -31,7 +31,7 @@ from dmr.memory.arrays import Device, DeviceArray, Loop
 from dmr.memory.declarations import Enumeration, constant, real_constant, record
 from dmr.memory.deferred import DeferredContent
 from dmr.memory.discovery import DeviceInfo, device_of, devices, gpu_absence, open_device, warm
-from dmr.memory.host.copying import copy, touch
+from dmr.memory.host.copying import all_finite, copy, touch
 from dmr.memory.primitives import (
     argsort,
     compact,
@@ -62,6 +62,7 @@ __all__ = [
     "OutOfMemoryError",
     "Packed",
     "__version__",
+    "all_finite",
     "argsort",
     "available_memory",
     "available_threads",

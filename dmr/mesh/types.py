@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["Float", "Int", "Mesh", "Pslg", "check_indices"]
 
 
+MANY_NUMBERS = 2**20  # from which on several threads check them: a millisecond for one
+
+
 def check_indices(item: Mesh | Pslg) -> None:
     """Checks the indices of a mesh or PSLG again, before native code follows them.
 
@@ -45,6 +48,11 @@ def check_indices(item: Mesh | Pslg) -> None:
 
 
 def _check_finite(vertices: Float) -> None:
+    if vertices.size >= MANY_NUMBERS and vertices.flags.c_contiguous:
+        from dmr.memory import all_finite, available_threads
+
+        if all_finite(vertices, available_threads()):
+            return
     with np.errstate(invalid="ignore", over="ignore"):
         if np.isfinite(vertices.sum()):  # one pass; a sum of finite values may still overflow
             return

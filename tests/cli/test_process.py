@@ -141,7 +141,7 @@ def half(path, *_, **__):
     path.write_text("half a file")
     wait(path)
 
-replacing._flush = wait
+replacing.flush_file = wait
 meshio.write = half
 sys.exit(cli.main())
 """
@@ -173,7 +173,7 @@ import os, signal, sys, time
 from pathlib import Path
 from dmr import cli
 from dmr.common.files import replacing
-flush, unlink = replacing._flush, Path.unlink
+flush, unlink = replacing.flush_file, Path.unlink
 
 sent = []
 
@@ -189,7 +189,7 @@ def interrupted_unlink(self, *args, **kwargs):
         os.kill(os.getpid(), signal.SIGTERM)
     unlink(self, *args, **kwargs)
 
-replacing._flush, Path.unlink = slow_flush, interrupted_unlink
+replacing.flush_file, Path.unlink = slow_flush, interrupted_unlink
 sys.exit(cli.main())
 """
 

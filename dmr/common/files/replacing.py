@@ -18,10 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from dmr.common.errors import DmrError, ExistingFileError, FolderError, MissingFileError, file_error
-from dmr.common.pooling import in_forked_children, new_pool, submit
+from dmr.common.files.flushing import flush_file, flush_folder, flushed_meanwhile, flusher
+from dmr.common.pooling import submit
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import Future
+
+    from dmr.common.files.flushing import Flushing
 
 # Writes the content of an open, empty file, given by its descriptor; raises OSError on failure.
 Fill = Callable[[int], None]
@@ -45,7 +48,7 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
     """
     for path, _ in parts:
         check_target(path, overwrite)
-    _flusher()  # before any file exists: a signal that arrives while a thread starts can leave the process hanging
+    flusher()  # before any file exists: a signal that arrives while a thread starts can leave the process hanging
     temporaries: list[Path] = []
     changing, several, path = False, len(parts) > 1 or len(stale) > 0, parts[-1][0]
     try:
@@ -53,19 +56,19 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
         for path, fill in parts:
             temporaries.append(path.parent / f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}")
             descriptor = _fill_new(temporaries[-1], path, fill)
-            flushes.append((path, submit(_flusher(), _flush, descriptor)))
+            flushes.append((path, submit(flusher(), flush_file, descriptor)))
         for path, flush in flushes:  # noqa: B007 - the path is for the error below
             flush.result()
         changing = several
         path = parts[-1][0]
         if len(parts) > 1 and path.exists():
             path.unlink()
-            _flush_folder(path.parent)
+            flush_folder(path.parent)
         for path in stale:
             path.unlink(missing_ok=True)
         for temporary, (path, _) in zip(temporaries, parts, strict=True):
             temporary.replace(path)
-        _flush_folder(path.parent)
+        flush_folder(path.parent)
     except DmrError:
         raise
     except (OSError, MemoryError) as error:
@@ -76,22 +79,6 @@ def replace_files(parts: Sequence[tuple[Path, Fill]], *, overwrite: bool, stale:
             with contextlib.suppress(OSError):
                 temporary.unlink()
     return [path for path, _ in parts]
-
-
-# The thread that waits for the disk. It is kept alive, because a Ctrl-C that arrives while a pool shuts down can be
-# lost, or leave the process hanging. A child of fork() does not inherit it, and starts another.
-_kept_flusher: list[ThreadPoolExecutor] = []
-in_forked_children(_kept_flusher.clear)
-
-
-def _flusher() -> ThreadPoolExecutor | None:
-    if not _kept_flusher:
-        pool = new_pool(1, "dmr-flush")
-        submit(pool, int).result()  # the pool starts its thread with the first task
-        if pool is None:
-            return None
-        _kept_flusher.append(pool)
-    return _kept_flusher[0]
 
 
 def check_target(path: Path, overwrite: bool) -> None:
@@ -121,34 +108,23 @@ def through_file(fill: Callable[[BinaryIO], None]) -> Fill:
     """Adapts a function that writes to a binary file."""
 
     def fill_descriptor(descriptor: int) -> None:
-        with open(descriptor, "wb", closefd=False) as file:
-            fill(_DrainedFile(file))  # type: ignore[arg-type]
+        with flushed_meanwhile(descriptor) as flushing, open(descriptor, "wb", closefd=False) as file:
+            fill(_FlushedFile(file, flushing))  # type: ignore[arg-type]
 
     return fill_descriptor
 
 
-class _DrainedFile(io.BufferedIOBase):
-    """A binary file for writing that is flushed to disk periodically.
+class _FlushedFile(io.BufferedIOBase):
+    """A binary file for writing that is flushed to disk meanwhile; numpy writes arrays to it in pieces of 16 MiB."""
 
-    Otherwise the flush at the end would write everything in one call, for which a process that Ctrl-C ends must wait.
-    numpy writes arrays to this file in pieces of 16 MiB.
-    """
-
-    BYTES = 1 << 26  # per flush; a disk writes these in less than a second
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._waiting = 0
+    def __init__(self, file: BinaryIO, flushing: Flushing) -> None:
+        self._file, self._flushing = file, flushing
         self.seek, self.tell, self.flush = file.seek, file.tell, file.flush  # type: ignore[method-assign]
 
     def write(self, data: bytes | bytearray | memoryview) -> int:  # type: ignore[override]
         """Writes all of the data."""
         written = self._file.write(data)
-        self._waiting += written
-        if self._waiting >= self.BYTES:
-            self._waiting = 0
-            self._file.flush()
-            os.fdatasync(self._file.fileno())
+        self._flushing.wrote(written)
         return written
 
     def writable(self) -> bool:
@@ -171,21 +147,3 @@ def _fill_new(temporary: Path, path: Path, fill: Fill) -> int:
         os.close(descriptor)
         raise
     return descriptor
-
-
-def _flush(descriptor: int) -> None:
-    """Waits until a file is on disk, and closes it."""
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Makes renames and removals durable, in order; does nothing on file systems that do not support this."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.files.flushing import Flushing
 from dmr.io.archives.native import COPIED, GATHERED, MOST_WRITERS, TRANSLATED, NativeColumn, Source, library
 
 Array = NDArray[Any]
@@ -141,13 +142,11 @@ class _Member:
 class ArchiveWriter:
     """Writes arrays to an archive one after the other."""
 
-    DRAINED_BYTES = 1 << 26  # after which the file is flushed to disk: a process that Ctrl-C ends waits for no more
-
     def __init__(self, descriptor: int, threads: int) -> None:
         """Takes an open, empty file, and the number of threads that make and write its content."""
         self._descriptor, self._threads = descriptor, min(threads, MOST_WRITERS)
+        self._flushing = Flushing(descriptor)
         self._members: list[_Member] = []
-        self._waiting = 0  # bytes written since the last flush
 
     def add(self, columns: Mapping[str, Column | Arriving]) -> None:
         """Writes arrays, by name; those of one call that are no `Arriving` are written together.
@@ -181,6 +180,7 @@ class ArchiveWriter:
         Raises:
             OSError: they cannot be written.
         """
+        self._flushing.finish()
         end = self._members[-1].end if self._members else 0
         directory = b"".join(member.central() for member in self._members)
         with open(self._descriptor, "wb", closefd=False) as file:
@@ -197,10 +197,7 @@ class ArchiveWriter:
             raise OSError(error, os.strerror(error))
         for member, written in zip(members, native, strict=True):
             member.native.crc = written.crc
-            self._waiting += written.rows * written.row_bytes
-        if self._waiting >= self.DRAINED_BYTES:
-            self._waiting = 0
-            os.fdatasync(self._descriptor)
+            self._flushing.wrote(written.rows * written.row_bytes)
 
 
 def write_npz(descriptor: int, columns: Mapping[str, Column | Arriving], threads: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.files.flushing import flushed_meanwhile
 from dmr.common.files.replacing import Fill, replace_files, write_bytes
 from dmr.common.threads import thread_count
 from dmr.errors import ExistingFileError, FileError
@@ -145,24 +146,31 @@ class Writer:
         first_row: int = 0,
     ) -> None:
         arrays = [_matrix(array, count) for array in (indices, reals, integers)]
-        for first in range(0, count, _ROWS_A_CALL):
-            parts = [array[first : first + _ROWS_A_CALL] for array in arrays]
-            rows = native.Rows(
-                count=len(parts[0]),
-                first_number=first_row + first + self.base,
-                base=self.base,
-                indices=parts[0].shape[1],
-                reals=parts[1].shape[1],
-                integers=parts[2].shape[1],
-                index_in=parts[0].ctypes.data,
-                real_in=parts[1].ctypes.data,
-                integer_in=parts[2].ctypes.data,
-            )
-            code = self._library.dmr_text_write(file, rows, self.threads)
-            if code == errno.ENOMEM:
-                raise MemoryError
-            if code:
-                raise OSError(code, os.strerror(code))
+        written = os.lseek(file, 0, os.SEEK_CUR)
+        with flushed_meanwhile(file) as flushing:
+            for first in range(0, count, _ROWS_A_CALL):
+                self._rows(file, first_row + first, [array[first : first + _ROWS_A_CALL] for array in arrays])
+                before, written = written, os.lseek(file, 0, os.SEEK_CUR)
+                flushing.wrote(written - before)
+
+    def _rows(self, file: int, first_row: int, parts: Sequence[NDArray[Any]]) -> None:
+        """Writes rows of indices, reals and integers, numbered from `first_row` on."""
+        rows = native.Rows(
+            count=len(parts[0]),
+            first_number=first_row + self.base,
+            base=self.base,
+            indices=parts[0].shape[1],
+            reals=parts[1].shape[1],
+            integers=parts[2].shape[1],
+            index_in=parts[0].ctypes.data,
+            real_in=parts[1].ctypes.data,
+            integer_in=parts[2].ctypes.data,
+        )
+        code = self._library.dmr_text_write(file, rows, self.threads)
+        if code == errno.ENOMEM:
+            raise MemoryError
+        if code:
+            raise OSError(code, os.strerror(code))
 
 
 def write_mesh(

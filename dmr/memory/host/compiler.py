@@ -39,6 +39,7 @@ def library() -> ctypes.CDLL:
     )
     interruptible(loaded, "host_touch", None, ctypes.c_void_p, ctypes.c_int64, threads)
     interruptible(loaded, "host_copy", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, threads)
+    interruptible(loaded, "host_all_finite", ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, threads)
     interruptible(loaded, "host_poll", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
     return loaded
 

@@ -1,4 +1,4 @@
-"""Copies of arrays in main memory, interruptible by Ctrl-C; large ones use several threads."""
+"""Passes over arrays in main memory, interruptible by Ctrl-C; large ones use several threads."""
 
 from __future__ import annotations
 
@@ -37,3 +37,13 @@ def touch(target: NDArray[Any], threads: int) -> None:
     """
     assert target.flags.c_contiguous and target.flags.writeable
     library().host_touch(target.ctypes.data, target.nbytes, threads)
+
+
+def all_finite(values: NDArray[np.float64], threads: int) -> bool:
+    """Returns whether no number is infinite or NaN.
+
+    Args:
+        values: contiguous; threads: as for `copy`.
+    """
+    assert values.flags.c_contiguous and values.dtype == np.float64
+    return bool(library().host_all_finite(values.ctypes.data, values.size, threads))

@@ -17,7 +17,7 @@ import pytest
 
 import dmr
 import static_graph
-from dmr.common.files import replacing
+from dmr.common.files import flushing, replacing
 from dmr.errors import FileError
 from dmr.io import read, write
 from dmr.mesh.types import Mesh, Pslg
@@ -183,6 +183,23 @@ def test_no_file_is_moved_before_all_are_synced(tmp_path: Path, monkeypatch: pyt
     assert snapshot(tmp_path) == before
     write(path, small(50))
     assert flushed == [path.with_suffix(".node").stat().st_size, path.stat().st_size]  # all was in them
+
+
+@pytest.mark.parametrize("name", ["x.npz", "x.ele"])
+def test_large_files_are_flushed_while_they_are_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[int] = []
+
+    def fail(descriptor: int) -> None:
+        flushed.append(os.fstat(descriptor).st_size)
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(flushing.os, "fdatasync", fail)
+    monkeypatch.setattr(flushing.Flushing, "BYTES", 1)
+    with pytest.raises(FileError, match="cannot be written"):
+        write(tmp_path / name, small(50))
+    assert flushed and not snapshot(tmp_path)
 
 
 @pytest.mark.slow

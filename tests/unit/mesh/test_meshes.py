@@ -10,7 +10,7 @@ import pytest
 import dmr
 from dmr.common.arguments import listed
 from dmr.errors import InvalidMeshError, KindError, OptionError, OutOfMemoryError
-from dmr.mesh.types import Pslg
+from dmr.mesh.types import MANY_NUMBERS, Pslg
 from dmr.refinement.options import RefineOptions
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -36,6 +36,17 @@ def test_invalid_meshes_are_refused_with_the_element(vertices, triangles, more, 
     with pytest.raises(InvalidMeshError) as refusal:
         dmr.Mesh(vertices, triangles, **more)
     assert (refusal.value.element, refusal.value.index) == (element, index)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("index", [0, MANY_NUMBERS // 2 + 4])
+def test_one_coordinate_of_many_that_is_not_finite_is_found(wrong, index):
+    points = np.full((MANY_NUMBERS // 2 + 5, 2), 1e308)  # their sum overflows
+    Pslg(points, [[0, 1]])
+    points[index, 1] = wrong
+    with pytest.raises(InvalidMeshError, match="not finite") as refusal:
+        Pslg(points, [[0, 1]])
+    assert refusal.value.index == index
 
 
 def test_a_mesh_is_frozen_and_shares_its_arrays():
