@@ -6,14 +6,16 @@
 Cases are "square", the unit square with a largest area; "coast", a square with an irregular closed curve of 100,000
 segments, whose inside has half of the largest area of the outside; and "ring", the same with a regular polygon, all of
 whose vertices are on one circle. Each refinement runs in a process of its own, after
-a small one that loads kernels and libraries; files lie in --folder. The log of phases goes to stderr as it happens.
-Columns:
+a small one that loads kernels and libraries, and starts the workers; files lie in --folder. The log of phases goes to
+stderr as it happens. With --commands, whole commands are timed, from the start of the process to its end, beside the
+time that writing as many bytes takes: use a --folder on a disk. Columns:
 
     tiles      tiles of the first pass, and passes
     tiled      seconds of `dmr.distributed.refine`, with the files of the result
     plain      seconds of `dmr.refine` and of writing its mesh as .npz; ratio: tiled over their sum
-    device     MiB of the GPU's memory that were in use at most, by both
-    host       MiB of the largest resident set of the process, by both
+    device     MiB of the GPU's memory that were in use at most, by both (without --workers and --commands)
+    host       MiB of the largest resident set of the process, by both; with --workers, of the coordinator
+    as many    (with --commands) seconds to write as many bytes as the parts have, to one file, and flush them
 """
 
 from __future__ import annotations
@@ -22,12 +24,15 @@ import argparse
 import json
 import logging
 import math
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +40,9 @@ import numpy as np
 
 import dmr
 from dmr.common.system.resident import resident_sets
-from dmr.distributed.engines import chosen_engine
+from dmr.distributed.engines import Engine, chosen_engine
+from dmr.distributed.jobs.process_pool import ProcessPool
+from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.pipeline import refine_by
 from dmr.errors import InternalError
@@ -51,6 +58,7 @@ AREA_SHARE = 0.582  # of the largest area that the mean area of a refined square
 SMALL = 40_000  # triangles of the run that loads kernels
 TILES = 8
 MEBIBYTE = 2**20
+WRITTEN_AT_ONCE = 2**24  # bytes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def body(_: list[str]) -> None:
         print(" | ".join(f"{k}: {v}" for k, v in machine().items()))
         print(f"{'case':8}{'triangles':>14}{'tiles':>9}{'tiled':>8}{'plain':>8}{'writing':>9}{'ratio':>7}", end="")
-        print(f"{'device':>16}{'host':>16}")
+        print(f"{'device':>16}{'host':>16}{'as many' if options.commands else '':>9}")
         for case in options.cases:
             for count in options.triangles:
                 record = compared(case, count, options)
@@ -73,14 +81,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def compared(case: str, count: float, options: argparse.Namespace) -> dict[str, Any]:
-    """Measures one case in tiles and, unless that is not wanted, plain; each in a process of its own."""
+    """Measures one case in tiles and, unless that is not wanted, plain; each in separate processes."""
     common = {
         "case": case, "count": count, "device": options.device, "threads": options.threads,
         "folder": str(options.folder), "tile": options.tile or math.ceil(count / TILES), "workers": options.workers,
     }  # fmt: skip
-    record: dict[str, Any] = {**common, "tiled": apart({**common, "plain": False})}
+    measure = of_command if options.commands else apart
+    record: dict[str, Any] = {**common, "commands": options.commands, "tiled": measure({**common, "plain": False})}
     if not options.no_plain:
-        record["plain"] = apart({**common, "plain": True})
+        record["plain"] = measure({**common, "plain": True})
         record["ratio"] = record["tiled"]["seconds"] / (record["plain"]["seconds"] + record["plain"]["writing"])
     return record
 
@@ -96,30 +105,83 @@ def apart(how: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def of_command(how: dict[str, Any]) -> dict[str, Any]:
+    """Times a whole command: in tiles, with the time to write as many bytes, or plain, which includes its writing."""
+    domain, max_area = source(how["case"], how["count"])
+    with tempfile.TemporaryDirectory(prefix="dmr-large-tiles-", dir=how["folder"]) as name:
+        folder = Path(name)
+        outline, out = folder / "case.poly", folder / ("out.npz" if how["plain"] else "out")
+        dmr.write(outline, domain)
+        command = [sys.executable, "-m", "dmr", "refine", str(outline), "-o", str(out), "--device", how["device"]]
+        command += ["--json", "-v"]
+        given = {"-a": max_area, "--threads": how["threads"]}
+        if not how["plain"]:
+            given |= {"--tiles": math.ceil(how["tile"]), "--workers": how["workers"]}
+        command += [str(each) for pair in given.items() if pair[1] is not None for each in pair]
+        seconds, ended = timed(lambda: subprocess.run(command, stdout=subprocess.PIPE))
+        if ended.returncode:
+            raise InternalError(f"{' '.join(command)} ended with {ended.returncode}")
+        told = json.loads(ended.stdout)
+        found = {"seconds": seconds, **{name: told[name] for name in ("vertices", "triangles")}}
+        if how["plain"]:
+            return {**found, "writing": 0.0, "bytes": out.stat().st_size}
+        written = sum(path.stat().st_size for path in out.iterdir())
+        shutil.rmtree(out)
+        as_many = timed(lambda: write_as_many(folder / "bytes", written))[0]
+        return {**found, "parts": told["parts"], "passes": told["passes"], "bytes": written, "as_many": as_many}
+
+
+def write_as_many(path: Path, count: int) -> None:
+    """Writes bytes that do not compress to a file, and waits until they are on the disk."""
+    block = np.random.default_rng(0).bytes(WRITTEN_AT_ONCE)
+    with path.open("wb", buffering=0) as file:
+        for start in range(0, count, WRITTEN_AT_ONCE):
+            file.write(block[: count - start])
+        os.fsync(file.fileno())
+
+
 def measured(how: dict[str, Any]) -> dict[str, Any]:
     """Refines a case in this process, and measures seconds and memory."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     folder = Path(tempfile.mkdtemp(prefix="dmr-large-tiles-", dir=how["folder"]))
     try:
-        refine = plain if how["plain"] else in_tiles
-        logging.disable()
-        refine({**how, "case": "square", "count": SMALL, "tile": SMALL // 4}, folder / "small")
-        logging.disable(logging.NOTSET)
-        found = refine(how, folder / "large")
+        with warm_engine(how, Store(folder)) as engine:
+            refine = plain if how["plain"] else partial(in_tiles, engine=engine)
+            logging.disable()
+            small = {**how, "case": "square", "count": SMALL, "tile": SMALL // (4 * (how["workers"] or 1))}
+            refine(small, folder / "small")
+            logging.disable(logging.NOTSET)
+            found = refine(how, folder / "large")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     device: Any = open_device(how["device"], how["threads"])
     sets = resident_sets()
     found["host"] = None if sets is None else sets[1] // MEBIBYTE
-    if device.threads == 0:
+    if device.threads == 0 and not how["workers"]:
         found["device"] = device.highest_memory() // MEBIBYTE
     return found
 
 
-def in_tiles(how: dict[str, Any], out: Path) -> dict[str, Any]:
+@contextmanager
+def warm_engine(how: dict[str, Any], store: Store) -> Iterator[Engine]:
+    """Gives an engine whose processes, if there are any, serve one refinement after the other."""
+    resources = Resources(how["device"], how["threads"])
+    if not how["workers"]:
+        yield chosen_engine(resources)
+        return
+    with ProcessPool(store, how["workers"], resources) as pool:
+
+        @contextmanager
+        def of(store: Store) -> Iterator[ProcessPool]:
+            pool.store = store
+            yield pool
+
+        yield of
+
+
+def in_tiles(how: dict[str, Any], out: Path, engine: Engine) -> dict[str, Any]:
     """Refines in tiles."""
     domain, max_area = source(how["case"], how["count"])
-    engine = chosen_engine(Resources(how["device"], how["threads"]), workers=how["workers"])
     seconds, parts = timed(
         lambda: refine_by(
             engine, domain, out, tile_triangles=math.ceil(how["tile"]), on_conflict="error", convex_hull=False,
@@ -167,9 +229,10 @@ def show(record: dict[str, Any]) -> None:
     memory = {kind: " / ".join(f"{each.get(kind, '-')}" for each in (tiled, other)) for kind in ("device", "host")}
     times = [f"{other[name]:.2f}" if name in other else "-" for name in ("seconds", "writing")]
     ratio = f"{record['ratio']:.2f}" if "ratio" in record else "-"
+    as_many = f"{tiled['as_many']:>9.2f}" if "as_many" in tiled else ""
     print(
         f"{record['case']:8}{tiled['triangles']:>14,}{tiles:>9}{tiled['seconds']:>8.2f}{times[0]:>8}{times[1]:>9}"
-        f"{ratio:>7}{memory['device']:>16}{memory['host']:>16}",
+        f"{ratio:>7}{memory['device']:>16}{memory['host']:>16}{as_many}",
         flush=True,
     )
 
@@ -185,6 +248,7 @@ def parser() -> argparse.ArgumentParser:
     add("--threads", type=int, metavar="N", help="CPU threads of each task")
     add("--workers", type=int, metavar="N", help="processes (default: this one)")
     add("--folder", type=Path, default=Path("/dev/shm"), help="for the files (default: /dev/shm)")
+    add("--commands", action="store_true", help="time whole commands")
     add("--no-plain", action="store_true", help="refine in tiles only")
     add("--apart", help=argparse.SUPPRESS)
     return found
