@@ -10,6 +10,7 @@ from typing import Any
 
 from dmr.common.arguments import shortened, whole_option
 from dmr.common.text import option
+from dmr.distributed.jobs.boot import spare_flushes
 from dmr.distributed.jobs.dask_cluster import DaskCluster, dask_cluster
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.mpi import mpi_workers
@@ -50,7 +51,7 @@ def chosen_engine(
     if workers is not None:
         if whole_option("workers", workers) < 1:
             raise OptionError(f"{option('workers')} must be at least 1, not {workers}")
-        return partial(ProcessPool, workers=workers, resources=resources)
+        return partial(_process_pool, workers=workers, resources=resources)
     if scheduler is not None:
         return partial(dask_cluster, address=scheduler, resources=resources)
     if mpi:
@@ -64,4 +65,14 @@ def chosen_engine(
             f"{option('executor')} must be an executor of concurrent.futures, or a client of Dask, "
             f"not {shortened(executor)}"
         )
-    return lambda store: nullcontext(InProcess(store, resources))
+    return partial(_in_process, resources=resources)
+
+
+def _process_pool(store: Store, *, workers: int, resources: Resources) -> ProcessPool:
+    spare_flushes(store)
+    return ProcessPool(store, workers, resources)
+
+
+def _in_process(store: Store, *, resources: Resources) -> AbstractContextManager[Runner]:
+    spare_flushes(store)
+    return nullcontext(InProcess(store, resources))

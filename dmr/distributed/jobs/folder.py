@@ -68,6 +68,17 @@ class Folder:
         place = self._append(json.dumps(self._written).encode())
         self._append(place.to_bytes(_END, "little"), 1)
 
+    def discard(self) -> None:
+        """Removes the arrays; those that a process has mapped stay readable for it.
+
+        Raises:
+            FileError: they cannot be removed.
+        """
+        try:
+            self._file.unlink(missing_ok=True)
+        except OSError as error:
+            raise file_error(error, self._file, "cannot be removed") from error
+
     def _append(self, content: bytes | memoryview, alignment: int = ALIGNMENT) -> int:
         """Appends bytes to the file; returns their place."""
         try:

@@ -33,7 +33,8 @@ class InProcess:
         on_gpu = open_device(self._resources.device, self._resources.threads).threads == 0
         if not on_gpu or len(tasks) < 2:
             return [self.store.run(task, self._resources) for task in tasks]
-        with ThreadPoolExecutor(min(MOST_AT_ONCE, available_threads())) as executor:
+        threads = self._resources.threads or available_threads()
+        with ThreadPoolExecutor(min(MOST_AT_ONCE, threads)) as executor:
             futures = {task.name: executor.submit(self.store.run, task, self._resources) for task in tasks}
             try:
                 return [futures[task.name].result() for task in tasks]

@@ -18,6 +18,7 @@ from typing import Any
 
 from dmr.common.files.replacing import replace_files, write_bytes
 from dmr.common.text import option
+from dmr.distributed.jobs.boot import BOOT, discard_lost
 from dmr.distributed.jobs.lock import LOCK, locked
 from dmr.distributed.jobs.store import Store
 from dmr.errors import ExistingResultError, NoFolderError, file_error
@@ -50,12 +51,13 @@ def job_folder(out: Path, job: Mapping[str, Any], *, overwrite: bool = False) ->
         write_json(out / JOB, job)
         store = Store(out / TASKS)
         store.path.mkdir(exist_ok=True)
+        discard_lost(store)
         store.remove_unfinished()
         try:
             yield store
             finished = True
         except BaseException:
-            finished = not any(store.path.iterdir())  # there is nothing to resume
+            finished = all(path.name == BOOT for path in store.path.iterdir())  # there is nothing to resume
             raise
         finally:
             if finished:

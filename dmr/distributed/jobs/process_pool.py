@@ -7,14 +7,16 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from itertools import chain
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
 
 from dmr.common.text import counted
+from dmr.common.threads import available_threads
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
-from dmr.distributed.jobs.worker import begin_in_pool, run_task
+from dmr.distributed.jobs.worker import begin_in_pool, run_tasks, share
 from dmr.errors import LostWorkerError
 
 # How often a task runs again after its process died; Dask has the same limit (`allowed-failures`).
@@ -27,6 +29,10 @@ class ProcessPool:
     A pool breaks when one of its processes dies: the operating system ended it for want of memory, for example. It is
     then made anew, and the tasks that ran are submitted again.
 
+    A process with a GPU gets its share of a group of tasks at once: it runs several on threads, so that one uses the
+    device while others read and write files (`InProcess`). After a process died, and on a CPU, each gets one task after
+    the other.
+
     Args:
         store: where the outputs are; workers: the number of processes; resources: as the user asked.
     """
@@ -36,6 +42,7 @@ class ProcessPool:
         self._workers = workers
         self._resources = resources or Resources()
         self._repeats: Counter[str] = Counter()
+        self._on_gpu = share(0, workers, self._resources, available_threads()).device.startswith("cuda")
         self._start()
 
     def __enter__(self) -> ProcessPool:
@@ -52,13 +59,13 @@ class ProcessPool:
         Raises:
             LostWorkerError: the processes that ran a task have died four times.
         """
-        waiting = deque(self.store.missing(tasks))
-        running: dict[Future[dict[str, Any]], Task] = {}
+        waiting = deque(self._shares(self.store.missing(tasks)))
+        running: dict[Future[list[dict[str, Any]]], Sequence[Task]] = {}
         while waiting or running:
-            # A task that is submitted begins soon: only those that can have been the cause count as lost.
+            # What is submitted begins soon: only tasks that can have been the cause count as lost.
             while waiting and len(running) < self._workers:
                 try:
-                    running[self._pool.submit(run_task, self.store, waiting[0])] = waiting[0]
+                    running[self._pool.submit(run_tasks, self.store, waiting[0])] = waiting[0]
                 except BrokenProcessPool:
                     break
                 waiting.popleft()
@@ -69,12 +76,18 @@ class ProcessPool:
                     future.result()  # raises what the task raised
                 continue
             self._end()
-            lost = self.store.missing(list(running.values()))
+            lost = self.store.missing(list(chain.from_iterable(running.values())))
             self._count(lost)
             running.clear()
-            waiting.extendleft(reversed(lost))
+            waiting = deque([task] for task in [*lost, *chain.from_iterable(waiting)])
             self._start()
         return [self.store.summary(task.name) or {} for task in tasks]
+
+    def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
+        """Returns what is submitted together: each worker's share of the tasks, or one task each."""
+        if not self._on_gpu:
+            return [[task] for task in tasks]
+        return [tasks[k :: self._workers] for k in range(min(self._workers, len(tasks)))]
 
     def _count(self, lost: Sequence[Task]) -> None:
         """Counts tasks whose processes have died."""

@@ -32,11 +32,14 @@ class Store:
     Args:
         path: a folder that all workers share. It exists.
         durable: whether outputs are flushed to disk, which only those need that outlive a failure of the machine.
+
+    Attributes:
+        path, durable: as given.
     """
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
         self.path = path
-        self._durable = durable
+        self.durable = durable
 
     def folder(self, name: str) -> Folder:
         """Returns the output of a finished task, or stored arrays."""
@@ -76,7 +79,7 @@ class Store:
         return [task for task in {task.name: task for task in tasks}.values() if self.summary(task.name) is None]
 
     def run(self, task: Task, resources: Resources) -> dict[str, Any]:
-        """Runs a task unless its output is there; returns its summary.
+        """Runs a task unless its output is there, and discards the inputs that it consumes; returns its summary.
 
         Raises:
             FileError: its output cannot be written. Whatever the task raises.
@@ -86,6 +89,8 @@ class Store:
             with self._new(task.name) as out:
                 summary = task.call([self.folder(name) for name in task.inputs], out, resources)
                 _write_summary(out, summary)
+        for name in task.consumed:
+            self.folder(name).discard()
         return summary
 
     def remove_unfinished(self) -> None:
@@ -113,13 +118,13 @@ class Store:
                 raise file_error(error, target, "cannot be written") from error
             with _writing(target):
                 out.close()
-                if self._durable:
+                if self.durable:
                     for path in (*temporary.iterdir(), temporary):
-                        _flush(path)
+                        flush(path)
                 if not target.exists():  # else another worker, believed to be dead, has made the same
                     temporary.rename(target)
-                    if self._durable:
-                        _flush(self.path)
+                    if self.durable:
+                        flush(self.path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
@@ -149,7 +154,7 @@ def name_of(arrays: Mapping[str, NDArray[Any]]) -> str:
     return f"arrays-{state.hexdigest()[:DIGEST_DIGITS]}"
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
     """Waits until a file or folder is on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -43,12 +43,15 @@ class Task:
         inputs: the names of outputs of earlier tasks, or of stored arrays (`Store.put`).
         options: plain JSON values.
         version: of this package, where the task was made.
+        consumed: those of the inputs that no other task reads: their arrays are removed when the task is done. They
+            are no part of the name.
     """
 
     function: str
     inputs: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     version: str = __version__
+    consumed: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, function: TaskFunction, inputs: Sequence[str] = (), **options: Any) -> Task:

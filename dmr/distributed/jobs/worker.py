@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Sequence
 from multiprocessing import connection, parent_process
 from typing import Any
 
 from dmr.common.threads import available_threads, cpu_quota
+from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 
@@ -28,6 +30,15 @@ def run_task(store: Store, task: Task, resources: Resources | None = None) -> di
         store: where the outputs are; resources: what the task may use, by default what the process was given.
     """
     return store.run(task, resources or _resources)
+
+
+def run_tasks(store: Store, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """Runs tasks in this process, with what it was given (`InProcess`); returns their summaries.
+
+    Args:
+        store: where the outputs are; tasks: which do not depend on each other.
+    """
+    return InProcess(store, _resources).run(tasks)
 
 
 def begin_in_pool(counter: Any, stop: connection.Connection, workers: int, resources: Resources) -> None:

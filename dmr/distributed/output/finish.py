@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from dmr.distributed.jobs.job_folder import MANIFEST, write_json
 from dmr.distributed.jobs.runner import Runner
+from dmr.distributed.jobs.store import flush
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.output.ghosts import find_border, make_part, match_borders
 from dmr.distributed.tiles.sections import PieceSource
@@ -17,6 +20,7 @@ from dmr.mesh.types import Mesh, Pslg
 
 FORMAT = "dmr parts"
 VERSION = 1
+MOST_FLUSHED_AT_ONCE = 8  # files
 
 
 def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mesh | Pslg) -> dict[str, Any]:
@@ -45,13 +49,17 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
     for index, (piece, around) in enumerate(zip(pieces, matched["neighbours"], strict=True)):
         inputs = [match.name, *(borders[k].name for k in around), *piece.inputs]
         options = {"neighbours": around, "starts": [firsts[k] for k in (index, *around)], "names": names}
-        makers.append(Task.of(make_part, inputs, index=index, **options, **piece.options))
+        maker = Task.of(make_part, inputs, index=index, **options, **piece.options)
+        makers.append(replace(maker, consumed=piece.folders))
     # The parts with most neighbours take the longest, and begin first, so that none of them runs alone in the end.
     order = sorted(range(len(makers)), key=lambda k: (-len(matched["neighbours"][k]), k))
     made = dict(zip(order, runner.run([makers[k] for k in order]), strict=True))
     parts = [made[k] for k in range(len(makers))]
     for maker, part in zip(makers, parts, strict=True):
         _move(runner.store.folder(maker.name).path / part["file"], out / part["file"])
+    if not runner.store.durable:
+        with ThreadPoolExecutor(MOST_FLUSHED_AT_ONCE) as executor:
+            list(executor.map(flush, [out / part["file"] for part in parts]))
     return {
         "format": FORMAT,
         "version": VERSION,

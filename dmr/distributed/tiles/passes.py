@@ -21,17 +21,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dmr.common.arguments import whole_option
 from dmr.common.text import counted, option
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.task import Task, TaskFunction
 from dmr.distributed.tiles import tasks
-from dmr.distributed.tiles.bands import Reach, layers_of
+from dmr.distributed.tiles.bands import layers_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.sections import PieceSource
-from dmr.distributed.tiles.stored import Stored
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES
@@ -274,29 +271,18 @@ class Passes:
 
     def _reached(self, waiting: Sequence[Waiting]) -> dict[Held, list[Waiting]]:
         """Returns the patches that bands reach, each with the tiles whose seeds do."""
-        reached = [self._reach(each.name, 0, each.first).reached for each in waiting]
-        numbers = np.concatenate(reached)
-        tile = np.repeat(np.arange(len(reached)), [len(each) for each in reached])
-        order = np.argsort(numbers, kind="stable")
-        numbers, tile = numbers[order], tile[order]
         own = {each.name: k for k, each in enumerate(waiting)}
-        found = {}
-        for held in self._held:
-            border = self._reach(held.name, held.place, held.first).border
-            start, end = np.searchsorted(numbers, border), np.searchsorted(numbers, border, side="right")
-            near = set[int]()
-            while (start < end).any():
-                start, end = start[start < end], end[start < end]
-                near.update(np.unique(tile[start]).tolist())
-                start = start + 1
-            if held.name in own and held.place == 0:
-                near.add(own[held.name])
-            if near:
-                found[held] = [waiting[k] for k in sorted(near)]
-        return found
-
-    def _reach(self, name: str, place: int, first: int) -> Reach:
-        return Reach.load(Stored(self._runner.store.folder(name), place), first)
+        match = Task.of(
+            tasks.match_reaches,
+            [*(each.name for each in self._held), *(each.name for each in waiting)],
+            places=[held.place for held in self._held],
+            firsts=[held.first for held in self._held],
+            own=[own.get(held.name, -1) if held.place == 0 else -1 for held in self._held],
+            others=[each.first for each in waiting],
+        )
+        (summary,) = self._runner.run([match])
+        near = zip(self._held, summary["near"], strict=True)
+        return {held: [waiting[k] for k in tiles] for held, tiles in near if tiles}
 
     def _result(self) -> Tiled:
         found = []

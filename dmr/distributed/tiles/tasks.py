@@ -4,6 +4,7 @@
     place      a tile               -> the tile with points that are placed by size (in passes of their own)
     regroup    tiles with points    -> a tile to refine
     refine     a tile               -> its margin and its core, and how far what waits is from their borders
+    match      reaches              -> the patches that the band reaches
     divide     a refined tile       -> its part for the band, and its rest
     join       parts for the band   -> the band, cut into tiles
     summarize  what is left of a tile -> the border of the piece of the result, and its counts
@@ -221,6 +222,45 @@ def _save(patch: Patch, reached: Reach, out: Folder, place: int) -> None:
     part = Stored(out, place)
     patch.save(part)
     reached.save(part)
+
+
+def match_reaches(
+    inputs: Sequence[Folder],
+    out: Folder,
+    resources: Resources,
+    *,
+    places: Sequence[int],
+    firsts: Sequence[int],
+    own: Sequence[int],
+    others: Sequence[int],
+) -> dict[str, Any]:
+    """Finds for each patch the tiles whose seeds reach it.
+
+    Args:
+        inputs: the folders of the patches, then those of the refined tiles in which something waits.
+        out, resources: not used.
+        places: of the patches in their folders; firsts: the number of the first new vertex of each.
+        own: for each patch the place of its own tile among the refined ones, -1 if it is not the margin of one.
+        others: the number of the first new vertex of each of the refined tiles.
+    """
+    count = len(places)
+    refined = zip(inputs[count:], others, strict=True)
+    reached = [Reach.load(Stored(folder, 0), first).reached for folder, first in refined]
+    numbers = np.concatenate(reached)
+    tile = np.repeat(np.arange(len(reached)), [len(each) for each in reached])
+    order = np.argsort(numbers, kind="stable")
+    numbers, tile = numbers[order], tile[order]
+    found = []
+    for folder, place, first, mine in zip(inputs[:count], places, firsts, own, strict=True):
+        border = Reach.load(Stored(folder, place), first).border
+        start, end = np.searchsorted(numbers, border), np.searchsorted(numbers, border, side="right")
+        near = {mine} - {-1}
+        while (start < end).any():
+            start, end = start[start < end], end[start < end]
+            near.update(np.unique(tile[start]).tolist())
+            start = start + 1
+        found.append(sorted(near))
+    return {"near": found}
 
 
 def divide(

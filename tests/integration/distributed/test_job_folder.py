@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dmr.distributed.jobs import boot
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.job_folder import MANIFEST, job_folder, write_json
 from dmr.distributed.jobs.task import Task
@@ -39,6 +40,29 @@ def test_the_same_job_resumes(tmp_path):
             InProcess(store).run([task])
             raise KeyboardInterrupt
     assert len(list(tmp_path.glob("1-*"))) == 1
+
+
+@pytest.mark.parametrize(("same", "runs"), [(True, 1), (False, 2)])
+def test_outputs_that_were_not_flushed_hold_until_the_machine_starts_again(same, runs, tmp_path, monkeypatch):
+    (tmp_path / "boot_id").write_text("first")
+    monkeypatch.setattr(boot, "_BOOT_ID", tmp_path / "boot_id")
+    task = Task.of(functions.count_runs, log=str(tmp_path), n=1)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt), job_folder(tmp_path / "out", JOB) as store:
+            boot.spare_flushes(store)
+            assert not store.durable
+            InProcess(store).run([task])
+            if not same:
+                (tmp_path / "boot_id").write_text("second")
+            raise KeyboardInterrupt
+    assert len(list(tmp_path.glob("1-*"))) == runs
+
+
+def test_outputs_are_flushed_where_the_system_does_not_tell_when_it_starts_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(boot, "_BOOT_ID", tmp_path / "none")
+    with job_folder(tmp_path / "out", JOB) as store:
+        boot.spare_flushes(store)
+        assert store.durable
 
 
 def test_a_finished_result_needs_overwrite(tmp_path):

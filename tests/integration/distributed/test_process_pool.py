@@ -51,6 +51,17 @@ def test_a_task_whose_process_dies_runs_again(store, log):
     assert len(list(store.path.iterdir())) == 5  # nothing is left of the runs that died
 
 
+def test_shares_of_tasks_of_a_process_that_dies_run_again_one_by_one(store, log):
+    """A process with a GPU gets its share of the tasks at once; here one without gets it, too."""
+    tasks = [Task.of(functions.sleep, seconds=0.05, n=n) for n in range(5)]
+    with ProcessPool(store, 2, Resources("cpu")) as pool:
+        pool._on_gpu = True
+        assert [len(each) for each in pool._shares(tasks)] == [3, 2]
+        results = pool.run([*tasks[:3], Task.of(functions.die, log=str(log), times=3), *tasks[3:]])
+    assert results[3] == {"runs": 4}
+    assert [each["count"] for each in results[:3] + results[4:]] == [0, 1, 2, 3, 4]
+
+
 def test_the_fourth_death_is_an_error(store, log):
     with (
         pytest.raises(LostWorkerError, match=r"die-\w+ died 4 times, perhaps for want of memory"),

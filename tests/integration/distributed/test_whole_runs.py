@@ -25,6 +25,8 @@ import dmr
 from dmr.cli import main
 from dmr.cli.parsing.program import build_parser
 from dmr.cli.tiles import ONE_DEVICE
+from dmr.distributed import pipeline
+from dmr.distributed.jobs.folder import ARRAYS
 from dmr.distributed.jobs.job_folder import MANIFEST, TASKS
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.pipeline import OPTIONS as OPTIONS_IN_TILES
@@ -125,6 +127,21 @@ def test_a_killed_coordinator_resumes_and_makes_no_task_again(plate, expected, o
     assert run and not done & set(run)
     assert len(run) == len(set(run))
     assert digest(out) == expected
+
+
+def test_a_run_that_ends_before_its_manifest_resumes_without_what_its_parts_have_consumed(
+    plate, expected, out, monkeypatch
+):
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(pipeline, "write_manifest", raise_interrupt)
+        dmr.distributed.refine(plate, out, **OPTIONS)
+    assert not all((path / ARRAYS).exists() for path in refined(out))
+    dmr.distributed.refine(plate, out, **OPTIONS)
+    assert digest(out) == expected
+
+
+def raise_interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_one_tile_gives_the_bits_of_a_plain_run(plate, out):
