@@ -64,10 +64,11 @@ KERNEL(take_triangles, const Triangle *triangles, const int32 *chosen, const int
     }
 }
 
-// The number in the whole is that in `numbers`; the k-th inserted vertex has -1 - k.
+// The number in the whole is that in `numbers`; the k-th inserted vertex has -1 - k. Most origins are FREE_VERTEX:
+// the others are flagged.
 KERNEL(take_vertices, const Point *points, const int32 *origins, const float64 *parameters, const int32 *used,
        const int32 *vertex_places, const int32 *order, int32 input_vertices, const int64 *numbers, Point *taken,
-       int32 *taken_origins, float64 *taken_parameters, int64 *taken_numbers, int32 *taken_from) {
+       int32 *taken_origins, int32 *not_free, float64 *taken_parameters, int64 *taken_numbers, int32 *taken_from) {
     for (const Index v : launch) {
         const int32 number = number_in_tile(int32(v), order, input_vertices);
         if (!used[number])
@@ -75,6 +76,7 @@ KERNEL(take_vertices, const Point *points, const int32 *origins, const float64 *
         const int32 place = vertex_places[number];
         taken[place] = points[v];
         taken_origins[place] = origins[v];
+        not_free[place] = origins[v] != FREE_VERTEX;
         taken_parameters[place] = parameters[v];
         taken_numbers[place] = number < input_vertices ? numbers[number] : int64(input_vertices - 1 - number);
         taken_from[place] = number;

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
+from dmr.common.pooling import ForkSafeLock
 from dmr.common.threads import available_threads
 from dmr.errors import FileContentError, MissingFileError, file_error
 from dmr.io.archives.native import write_bytes
@@ -19,6 +20,12 @@ ARRAYS = "arrays.bin"
 ALIGNMENT = 64  # of each array in the file, in bytes: a cache line
 WORTH_SHARING = 2**24  # bytes, from which on several threads write them
 _END = 8  # bytes at the end of the file: the place of the index
+MOST_INDICES = 64  # that are kept: every task reads that of the whole, which is long if there are many tiles
+
+Index = dict[str, tuple[str, tuple[int, ...], int]]  # of each array: dtype, shape, place
+
+_indices: dict[tuple[Path, int, int, int], Index] = {}  # by file, and what changes with its content
+_lock = ForkSafeLock()
 
 
 class Folder:
@@ -113,8 +120,24 @@ class Folder:
             raise file_error(error, self._file, "cannot be read") from error
 
     @cached_property
-    def _index(self) -> dict[str, tuple[str, tuple[int, ...], int]]:
+    def _index(self) -> Index:
         content = self._bytes
+        try:
+            status = self._file.stat()
+        except OSError as error:
+            raise file_error(error, self._file, "cannot be read") from error
+        key = self._file, status.st_ino, status.st_mtime_ns, status.st_size
+        with _lock:
+            found = _indices.get(key)
+        if found is None:
+            found = self._read_index(content)
+            with _lock:
+                while len(_indices) >= MOST_INDICES:
+                    del _indices[next(iter(_indices))]
+                _indices[key] = found
+        return found
+
+    def _read_index(self, content: NDArray[np.uint8]) -> Index:
         try:
             place = int(content[-_END:].view("<u8")[0])
             return {

@@ -101,6 +101,8 @@ def cut(
         block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)])
     cut_edge = (edges.segments < 0) & ((edges.neighbours < 0) | (block[edges.neighbours] != block[:, None]))
     marked = replace(patch, seeds=patch.seeds & (cut_edge[:, 0] | cut_edge[:, 1] | cut_edge[:, 2]))
+    if not block.any() and marked.uses_all_vertices:
+        return [marked]
     by_block = np.argsort(block, kind="stable")
     ends = np.cumsum(np.bincount(block))
     with ThreadPoolExecutor(thread_count(threads)) as pool:  # numpy takes rows without the interpreter's lock

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.admission import Tile
-from dmr.distributed.tiles.patch import REASONS, Patch, store_sparse
+from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_sparse
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
 from dmr.distributed.tiles.stored import InMemory
 from dmr.memory import Device, DeviceArray, scan, total
@@ -175,10 +175,12 @@ def _store(
     )
     out.take("triangles", corners, np.int32, (m, 3))
     points, numbers = device.empty(n, POINT), device.empty(n, np.int64)
-    origins, parameters, taken = device.empty(n, np.int32), device.empty(n, np.float64), device.empty(n, np.int32)
+    origins, not_free, taken = (device.empty(n, np.int32) for _ in range(3))
+    parameters = device.empty(n, np.float64)
     device.launch(
         "take_vertices", state.vertices, state.points, state.vertex_origin, state.vertex_parameter, side.used,
-        side.vertex_places, *by_number, device.array(tile.numbers), points, origins, parameters, numbers, taken,
+        side.vertex_places, *by_number, device.array(tile.numbers), points, origins, not_free, parameters, numbers,
+        taken,
     )  # fmt: skip
     out.take("vertices", points, np.float64, (n, 2))
     out.take(NUMBERS, numbers, np.int64, (n,))
@@ -187,14 +189,20 @@ def _store(
         device.launch("scatter_flagged", state.slots, state.ancestor, side.chosen, side.places, rows)
         out.take(ROWS, rows, np.int32, (m,))
         Labels.save_tables(source, out)
-    vertex_origin = origins.detach()
-    on_segment = np.flatnonzero(vertex_origin >= 0).astype(np.int32)  # few, and only they have parameters
+    places = scan(not_free)
+    listed = device.empty(total(places, n), np.int32)
+    device.launch("scatter_indices", n, not_free, places, listed)
+    with_origin = listed.download()  # few, as a rule
+    vertex_origin = _found(origins, with_origin)
+    is_on_segment = vertex_origin >= 0  # only they have parameters
+    on_segment = with_origin[is_on_segment]
+    segment_of = vertex_origin[is_on_segment]
     on_segments = device.empty(len(on_segment), np.float64)
     device.launch("gather_float64", len(on_segment), parameters, device.array(on_segment), on_segments)
     if source.vertex_markers is not None:
         known = taken[: total(side.vertex_places, state.input_vertices)].download()
         markers = np.zeros(n, np.int32)
-        markers[on_segment] = state.named_markers[vertex_origin[on_segment]]
+        markers[on_segment] = state.named_markers[segment_of]
         markers[: len(known)] = source.vertex_markers[known]
         out["vertex_markers"] = markers
     rows_of_vertices = state.vertex_attributes(source)
@@ -202,8 +210,9 @@ def _store(
         out["vertex_attributes"] = rows_of_vertices[taken.download()]
     ends, segment_origins = _segments(state, side)
     out["segments"], out["segment_markers"] = ends, state.named_markers[segment_origins]
-    vertex_origin[on_segment] = tile.origins[vertex_origin[on_segment]]
-    out["vertex_origin"], out["segment_origin"] = vertex_origin, tile.origins[segment_origins]
+    vertex_origin[is_on_segment] = tile.origins[segment_of]
+    store_sparse(out, "vertex_origin", vertex_origin - np.int32(FREE_VERTEX), with_origin)
+    out["segment_origin"] = tile.origins[segment_origins]
     missing = {reason: _places(side, triangles) for reason, triangles in left.items()}
     reasons = [np.full(len(places), REASONS.index(reason) + 1, np.uint8) for reason, places in missing.items()]
     store_sparse(out, "vertex_parameter", on_segments.detach(), on_segment)

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
 from dmr.distributed.unions.numbering import Union
+from dmr.memory import constant
 from dmr.mesh.types import Float, Int, Mesh
 
 Mask = NDArray[np.bool_]
 
 # Why a triangle of a patch misses a bound: 0 if it misses none, else the place in this list, plus 1.
 REASONS = ("small_input_angle", "precision", "kept_segment", "waiting", "budget")
-MOSTLY_ZERO = ("vertex_parameter", "seeds", "reasons")
+MOSTLY_ZERO = ("vertex_origin", "vertex_parameter", "seeds", "reasons")  # origins: less that of free vertices
+FREE_VERTEX = constant("FREE_VERTEX")
 OWN_ARRAYS = ("vertex_origin", "vertex_parameter", "segment_origin", "seeds", "reasons")
 
 
@@ -57,10 +59,11 @@ class Patch:
     def save(self, arrays: Arrays) -> None:
         """Stores the arrays by name, without what is zero as a rule."""
         self.piece.save(arrays)
-        for name in ("vertex_origin", "segment_origin"):
-            arrays[name] = getattr(self, name)
+        arrays["segment_origin"] = self.segment_origin
         for name in MOSTLY_ZERO:
             values = getattr(self, name)
+            if name == "vertex_origin":
+                values = values - np.int32(FREE_VERTEX)
             places = np.flatnonzero(values)
             store_sparse(arrays, name, values[places], places)
 
@@ -68,12 +71,20 @@ class Patch:
     def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Patch:
         """Returns the patch whose arrays were stored by `save`."""
         piece = Piece.load(arrays)
-        own = {name: np.asarray(arrays[name]) for name in ("vertex_origin", "segment_origin")}
+        own = {"segment_origin": np.asarray(arrays["segment_origin"])}
         for name in MOSTLY_ZERO:
             rows = len(piece.numbers) if name.startswith("vertex") else len(piece.mesh.triangles)
             own[name] = np.zeros(rows, arrays[name].dtype)
             own[name][arrays[f"{name}_at"]] = arrays[name]
+        own["vertex_origin"] += np.int32(FREE_VERTEX)
         return cls(piece, **own)
+
+    @property
+    def uses_all_vertices(self) -> bool:
+        """Whether each vertex is a corner of a triangle."""
+        used = np.zeros(len(self.numbers), np.bool_)
+        used[self.mesh.triangles] = True
+        return bool(used.all())
 
     def numbered(self, first: int) -> Patch:
         """Returns the patch with numbers from `first` on for the vertices that have none."""
