@@ -1,4 +1,4 @@
-// The words of portable.cuh for nvcc.
+// The definitions of portable.cuh for nvcc.
 #pragma once
 
 #if __CUDACC_VER_MAJOR__ < 12

@@ -1,4 +1,4 @@
-// The words of portable.cuh for the tests' emulator: a C++ compiler compiles the text that nvcc would.
+// The definitions of portable.cuh for the tests' emulator: a C++ compiler compiles the text that nvcc would.
 //
 // The threads of a block are fibers of one thread (tests/support/emulated/threads.cpp). They take turns in a random
 // order: at barriers and shuffles, and sometimes at atomics and at words that others may write. Blocks run one after
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <functional>
 
-// ---- CUDA's words -------------------------------------------------------------------------------------------------
+// ---- CUDA's definitions -------------------------------------------------------------------------------------------
 
 struct int4 {
     int x, y, z, w;
@@ -98,7 +98,7 @@ template <class T> T atomicOr(T *place, T value) {
     return emulated::atomically(place, [=](T before) { return T(before | value); });
 }
 
-// ---- The words of cuda.cuh ----------------------------------------------------------------------------------------
+// ---- The definitions of cuda.cuh ----------------------------------------------------------------------------------
 
 #define INLINE inline
 #define METHOD inline

@@ -1,4 +1,4 @@
-// The words of portable.cuh for a C++ compiler: a team is one thread of a CPU, and its loops are plain loops.
+// The definitions of portable.cuh for a C++ compiler: a team is one thread of a CPU, and its loops are plain loops.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The words in which kernels are written, for nvcc, for a C++ compiler, and for the tests' emulator of a GPU.
+// The macros and types of kernels, for nvcc, for a C++ compiler, and for the tests' emulator of a GPU.
 //
 // A kernel is written once, as a loop over the index range of its launch:
 //
