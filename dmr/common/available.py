@@ -69,9 +69,11 @@ def available_memory() -> int:
         limit, used, cached = _FILES[version]
         try:
             most = (group / limit).read_text(encoding="ascii").strip()
-            if most != "max":
-                taken = int((group / used).read_text(encoding="ascii")) - _reclaimable(group, cached)
-                free = min(free, max(int(most) - taken, 0))
+            if most == "max":
+                continue
+            left = int(most) - int((group / used).read_text(encoding="ascii"))
+            if left < free:  # reclaimable memory only adds to what is left
+                free = min(free, max(left + _reclaimable(group, cached), 0))
         except (OSError, ValueError):
             continue
     return free

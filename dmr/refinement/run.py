@@ -245,7 +245,7 @@ def work_of(
         progress=RoundProgress(device),
         statistics=statistics,
         clock=clock,
-        memory=ResultMemory(mesh.vertices, device),
+        memory=ResultMemory(mesh.vertices, mesh.vertex_markers, device),
     )
 
 

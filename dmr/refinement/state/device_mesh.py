@@ -167,7 +167,7 @@ class DeviceMesh:
             source: the input; memory: made ready for the result.
         """
         device = self.device
-        memory = memory or ResultMemory(source.vertices, device)
+        memory = memory or ResultMemory(source.vertices, source.vertex_markers, device)
         corners = device.empty(3 * self.slots, np.int32)
         device.launch("restore_corners", self.slots, self.triangles, self.order, self.input_vertices, corners)
         vertices = memory.vertices(self.vertices)
@@ -177,12 +177,13 @@ class DeviceMesh:
                 self.points[: self.input_vertices].download().view(np.float64).reshape(-1, 2)
             )
         segments, origins = self.segments()
+        marked = source.vertex_markers is not None
         return Mesh.sound(
             vertices=vertices,
             triangles=_downloaded(corners, memory.triangles(self.slots)),
             segments=segments,
             segment_markers=self.named_markers[origins] if self.named else None,
-            vertex_markers=self.vertex_markers(source),
+            vertex_markers=self.vertex_markers(memory.markers(self.vertices)) if marked else None,
             vertex_attributes=self.vertex_attributes(source),
             triangle_attributes=self.triangle_attributes(source),
             area_bounds=None if self.area_bounds is None else self._of_ancestors(self.area_bounds),
@@ -222,11 +223,9 @@ class DeviceMesh:
         named = origins < self.named
         return ends.detach().reshape(-1, 2)[named], origins[named]
 
-    def vertex_markers(self, source: Mesh) -> Int | None:
-        """Returns the vertex markers: a new point takes its named segment's, or 1 on the rest of the boundary, as in
-        Triangle."""
-        if source.vertex_markers is None:
-            return None
+    def vertex_markers(self, markers: Int) -> Int:
+        """Completes the vertex markers, those of the input and zeros: a new point takes its named segment's, or 1 on
+        the rest of the boundary, as in Triangle."""
         origin = self.vertex_origin[self.input_vertices : self.vertices]
         flags = self.device.empty(origin.size, np.int32)
         self.device.launch("flag_on_segments", origin.size, origin, flags)
@@ -237,8 +236,6 @@ class DeviceMesh:
         found = np.ones(len(segments), np.int32)
         named = segments < self.named
         found[named] = self.named_markers[segments[named]]
-        markers = np.zeros(self.vertices, np.int32)
-        markers[: self.input_vertices] = source.vertex_markers
         markers[self.input_vertices + on_segments] = found
         return markers
 

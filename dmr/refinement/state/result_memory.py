@@ -19,14 +19,15 @@ LEAST_SHARE = 0.5  # of the memory that a result fills; otherwise it would hold 
 
 
 class ResultMemory:
-    """The vertices of the input, followed by room for new ones, and room for triangles."""
+    """The vertices of the input and their markers, followed by room for those of new ones, and room for triangles."""
 
-    def __init__(self, given: Float, device: Device) -> None:
-        """Takes the vertices of the input, (n, 2) float64, and the device of the refinement."""
-        self._given = given
+    def __init__(self, given: Float, markers: Int | None, device: Device) -> None:
+        """Takes the vertices of the input, (n, 2) float64, their (n,) markers, and the device of the refinement."""
+        self._given, self._given_markers = given, markers
         self._needed = is_downloaded(device)
         self._threads = device.threads or available_threads()
         self._vertices: Float | None = None
+        self._markers: Int | None = None
         self._triangles: Int | None = None
 
     def prepare(self, triangles: int, bad: int, most_points: int) -> None:
@@ -47,6 +48,8 @@ class ResultMemory:
         self._vertices = np.empty((len(self._given) + points, 2))
         copy(self._vertices[: len(self._given)], self._given, self._threads)
         touch(self._vertices[len(self._given) :], self._threads)
+        if self._given_markers is not None:
+            self._markers = self._marked(len(self._given) + points)
 
     def vertices(self, count: int) -> Float:
         """Returns (count, 2) float64: the vertices of the input, and undefined ones."""
@@ -55,6 +58,19 @@ class ResultMemory:
         vertices = np.empty((count, 2))
         copy(vertices[: len(self._given)], self._given, self._threads)
         return vertices
+
+    def markers(self, count: int) -> Int:
+        """Returns (count,) int32: the markers of the input's vertices, followed by zeros."""
+        if self._markers is not None and _fits(self._markers, count):
+            return self._markers[:count]
+        return self._marked(count)
+
+    def _marked(self, count: int) -> Int:
+        assert self._given_markers is not None
+        markers = np.empty(count, np.int32)
+        copy(markers[: len(self._given)], np.ascontiguousarray(self._given_markers), self._threads)
+        markers[len(self._given) :] = 0
+        return markers
 
     def triangles(self, count: int) -> Int | None:
         """Returns (count, 3) int32 of undefined content, or None if nothing suitable is ready."""

@@ -264,7 +264,7 @@ def test_memory_of_the_result_is_ready_before_the_rounds_have_ended(device, stay
     points = np.random.default_rng(8).random((5000, 2))
     mesh = dmr.refine(points).mesh
     triangles, new_vertices = touched
-    assert events[:4] == ["pages", "input", "pages", "end"] and set(events[4:]) <= {"end"}
+    assert events[:5] == ["pages", "input", "pages", "input", "end"] and set(events[5:]) <= {"end"}
     source = dmr.triangulate(points, method="serial")
     assert_same(mesh, dmr.refine(source, device="cpu", threads=1).mesh)
     assert np.shares_memory(mesh.triangles, triangles) and np.shares_memory(mesh.vertices, new_vertices)
@@ -275,7 +275,7 @@ def test_memory_that_is_too_small_or_far_too_large_is_not_used(device, stays, ev
     monkeypatch.setattr(result_memory, "POINTS_PER_BAD", per_bad)
     points = np.random.default_rng(8).random((2000, 2))
     mesh = dmr.refine(points).mesh
-    assert (events.count("input") == 1) == used
+    assert (events.count("input") == 2) == used  # vertices and their markers
     assert_same(mesh, dmr.refine(dmr.triangulate(points, method="serial"), device="cpu", threads=1).mesh)
 
 

@@ -12,6 +12,8 @@ from dmr.triangulation.segment_order import sorted_segments
 def test_segments_are_sorted_by_their_ends(seed):
     random = np.random.default_rng(seed)
     vertices = random.integers(0, 12, (40, 2)).astype(float)
+    if seed % 2:  # so many vertices that segments are few
+        vertices = np.vstack([vertices, random.integers(20, 99, (2000, 2))])
     segments = random.integers(0, 40, (30, 2))
     segments = segments[(vertices[segments[:, 0]] != vertices[segments[:, 1]]).any(axis=1)]
     mesh = dmr.triangulate(dmr.Pslg(vertices, segments, segment_markers=np.arange(len(segments))), convex_hull=True)
@@ -31,8 +33,14 @@ def test_the_segments_of_a_fan_are_sorted():
     assert sorted(rows) == list(range(200))
 
 
-def test_repeated_segments_are_unique():
-    mesh = dmr.Mesh([(0, 0), (1, 0), (0, 1)], [(0, 1, 2)], segments=[(1, 0), (2, 1), (0, 1)], segment_markers=[0, 4, 7])
+@pytest.mark.parametrize("unused", [0, 100])
+def test_repeated_segments_are_unique(unused):
+    mesh = dmr.Mesh(
+        [(0, 0), (1, 0), (0, 1)] + unused * [(2, 2)],
+        [(0, 1, 2)],
+        segments=[(1, 0), (2, 1), (0, 1)],
+        segment_markers=[0, 4, 7],
+    )
     for found, expected in zip(sorted_segments(mesh), mesh.unique_segment_rows(), strict=True):
         np.testing.assert_array_equal(found, expected)
     assert sorted_segments(mesh)[1].tolist() == [7, 4]
