@@ -17,7 +17,7 @@ from dmr.refinement.placement.metric import Metric
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED
 
-SHORT = 8.0  # sizes: pieces of shorter segments are hardly longer than the size, as in Gmsh,
+SHORT = 20.0  # sizes: pieces of shorter segments are hardly longer than the size, as in Gmsh,
 TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # which means by this many sizes over the whole segment: where one size is
 # wanted, and where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error

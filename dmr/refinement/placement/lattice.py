@@ -25,7 +25,7 @@ EVEN = 0.02  # largest relative difference of a size from that of the lattice
 SAMPLES, LEAST_SHARE = 256, 1 / 64  # of all places, and the share of samples with the size of the lattice
 FIT = 1e-3  # largest sine by which a segment is off the direction of a row,
 FIT_OF_LENGTH = 0.02  # and sizes by which its length is off a whole number of them
-FINER, COARSER = 0.997, 1.0257  # sizes of lattices that fit, in units of the one for placing, 0.975 of the one wanted
+FINER, COARSER = 0.997, 1.0564  # sizes of lattices that fit, in units of the one for placing, 0.975 of the one wanted
 ROOT_OF_THREE = 1.7320508075688772
 
 
@@ -114,7 +114,7 @@ def fitting_size(points: Float, ends: Int, size: float) -> float | None:
     found = [float(length[longest]) / pieces for pieces in (np.floor(ratio), np.ceil(ratio)) if pieces > 0]
     found = [near for near in found if FINER * size <= near <= COARSER * size]
     found = [near for near in found if (np.abs(length / near - np.rint(length / near)) <= FIT_OF_LENGTH).all()]
-    return min(found, key=lambda near: abs(near - size), default=None)
+    return min(found, default=None)  # as Gmsh, which divides segments in pieces no longer than the size
 
 
 def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
