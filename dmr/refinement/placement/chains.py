@@ -86,7 +86,7 @@ def divide(
         even: whether one size is wanted everywhere; fits: whether segments are whole numbers of sizes long.
     """
     least = RESOLUTION * float(np.abs(points).max())
-    metric = Metric(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes, least)
+    metric = Metric(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes, least, even=even)
     if fits:
         counts = np.rint(np.clip(metric.total, 1, most + 1)).astype(np.int64)
     else:

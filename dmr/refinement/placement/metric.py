@@ -11,6 +11,7 @@ from dmr.mesh.types import Float
 
 FEWEST_INTERVALS, MOST_INTERVALS = 4, 2**12  # per segment
 ACCURACY, LEAST_ERROR = 0.01, 0.001  # of an interval: relative, and in sizes
+LONGEST = 4.0  # sizes: in longer intervals, smaller sizes could lie between the places at which they are evaluated
 MOST_HALVINGS = 60  # of an interval: sizes may be that many powers of 2 below the length of a segment
 
 
@@ -21,12 +22,15 @@ class Metric:
         total: (s,) the length of each segment in sizes.
     """
 
-    def __init__(self, start: Float, end: Float, sizes: Callable[[Float], Float], least: float) -> None:
+    def __init__(
+        self, start: Float, end: Float, sizes: Callable[[Float], Float], least: float, *, even: bool
+    ) -> None:
         """Integrates along segments.
 
         Args:
             start, end: (s, 2) the ends; sizes: the size at (k, 2) places, called at most MOST_HALVINGS + 2 times.
             least: smaller sizes are raised to this one, above 0.
+            even: whether one size is wanted everywhere.
         """
         count = len(start)
         ways = end - start
@@ -56,7 +60,8 @@ class Metric:
                 )
             )
             whole = left + right
-            good = (np.abs(whole - coarse) <= ACCURACY * whole + LEAST_ERROR) | (intervals[segment] >= MOST_INTERVALS)
+            good = (np.abs(whole - coarse) <= ACCURACY * whole + LEAST_ERROR) & (even | (whole <= LONGEST))
+            good |= intervals[segment] >= MOST_INTERVALS
             good |= halving == MOST_HALVINGS - 1
             half, middle = 0.5 * width, first + 0.5 * width
             for begin, part in ((first, left), (middle, right)):
