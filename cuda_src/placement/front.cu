@@ -8,7 +8,7 @@
 #include "geometry/predicates.cuh"
 #include "placement/cells.cuh"
 
-constexpr float64 SPACING = 0.72;       // least distance between two points, in sizes
+constexpr float64 SPACING = 0.68;       // least distance between two points, in sizes
 constexpr float64 LONGEST = 1.25;       // longest distance of two points that form an edge,
 constexpr float64 ACROSS_GAPS = 1.6;    // and where the front has stopped beside a gap,
 constexpr float64 RESOLVED = 0x1p-40;   // unless sizes are smaller, in units of the coordinates there

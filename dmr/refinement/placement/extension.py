@@ -15,6 +15,7 @@ from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
 POINTS_PER_PIECE, MOST_POINTS = 0.2, 4096  # in the rectangle around the outline
+FIRST_LAYER = 24  # pieces per point beside them in the first layer
 STEPS = 50  # of Jacobi's iteration
 LEAST_WEIGHT = 1e-6  # of an edge; it would be negative beside an obtuse angle on both sides
 
@@ -26,7 +27,8 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float) -> SizeField
         points: (n, 2) vertices of the divided outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, at most `most`.
         most: the size where no piece is near.
     """
-    places = np.concatenate([points, _rows(points, min(POINTS_PER_PIECE * len(pieces), MOST_POINTS))])
+    rows, step = _rows(points, min(POINTS_PER_PIECE * len(pieces), MOST_POINTS))
+    places = np.concatenate([points, rows, _layers(points, pieces, step)])
     plane = triangulate_plane(Pslg(places, pieces))
     places = np.concatenate([places, plane.new_vertices])
     values = np.full(len(places), most)
@@ -36,14 +38,35 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float) -> SizeField
     return SizeField(Mesh(places, plane.triangles), _harmonic(places, plane.triangles, values, is_given), on="vertices")
 
 
-def _rows(points: Float, count: float) -> Float:
-    """Returns about `count` points of a lattice of equilateral triangles in the rectangle around some points."""
+def _layers(points: Float, pieces: Int, farthest: float) -> Float:
+    """Returns points on the left of pieces: fewer and fewer with the distance, up to the `farthest`.
+
+    Around a fine part of an outline sizes first grow fast (as the logarithm of the distance from a small hole), which a
+    coarse triangulation does not show.
+    """
+    found = [np.empty((0, 2))]
+    every = FIRST_LAYER
+    while every <= len(pieces):
+        start, end = (points[pieces[every // 2 :: every, k]] for k in range(2))
+        ways = every * (end - start)
+        near = (ways * ways).sum(axis=1) < farthest * farthest
+        if not near.any():
+            break
+        left = np.stack([-ways[:, 1], ways[:, 0]], axis=1)
+        found.append((0.5 * (start + end) + 0.866 * left)[near])
+        every *= 2
+    return np.concatenate(found)
+
+
+def _rows(points: Float, count: float) -> tuple[Float, float]:
+    """Returns about `count` points of a lattice of equilateral triangles in the rectangle around some points, and the
+    distance between them."""
     low, high = points.min(axis=0), points.max(axis=0)
     width, height = high - low
     step = float(np.sqrt(width * height / (0.866 * count)))
     column, row = np.meshgrid(np.arange(int(width / step) + 1), np.arange(int(height / (0.866 * step)) + 1))
     x, y = low[0] + (column + 0.25 + 0.5 * (row & 1)) * step, low[1] + (row + 0.5) * (0.866 * step)
-    return np.stack([x.reshape(-1), y.reshape(-1)], axis=1)
+    return np.stack([x.reshape(-1), y.reshape(-1)], axis=1), step
 
 
 def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np.bool_]) -> Float:
