@@ -14,20 +14,20 @@ from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
-POINTS_PER_PIECE, MOST_POINTS = 0.2, 4096  # in the rectangle around the outline
+FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 12, 0.2, 4096  # in the rectangle around the outline
 FIRST_LAYER = 24  # pieces per point beside them in the first layer
 STEPS = 50  # of Jacobi's iteration
 LEAST_WEIGHT = 1e-6  # of an edge; it would be negative beside an obtuse angle on both sides
 
 
-def extended(points: Float, pieces: Int, sizes: Float, most: float) -> SizeField:
+def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: int) -> SizeField:
     """Returns the sizes of the pieces at an outline, and between them in its domain.
 
     Args:
         points: (n, 2) vertices of the divided outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, at most `most`.
         most: the size where no piece is near.
     """
-    rows, step = _rows(points, min(POINTS_PER_PIECE * len(pieces), MOST_POINTS))
+    rows, step = _rows(points, min(FEWEST_POINTS + POINTS_PER_SEGMENT * segments, MOST_POINTS))
     places = np.concatenate([points, rows, _layers(points, pieces, step)])
     plane = triangulate_plane(Pslg(places, pieces))
     places = np.concatenate([places, plane.new_vertices])

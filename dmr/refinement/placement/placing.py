@@ -246,7 +246,7 @@ def _beside_fine_pieces(
         is_short = whole < SHORT * there
         shorter = np.isfinite(there) & (length < np.where(is_short | is_short.any(), there, FINE * there))
         if shorter.any():
-            across = extended(points, pieces, np.where(shorter, length, sizes.number), sizes.number)
+            across = extended(points, pieces, np.where(shorter, length, sizes.number), sizes.number, len(segments.ends))
     return tuple(source for source in (beside, across) if source is not None)
 
 
