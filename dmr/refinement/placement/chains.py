@@ -110,7 +110,7 @@ def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> 
     tolerance = TOLERANCE if even else UNEVEN_TOLERANCE
     below = np.maximum(np.floor(totals), 1)
     alone = np.where(totals * totals > below * (below + 1), below + 1, below)
-    some_short = bool((totals < FEWEST_TO_CARRY).any())
+    some_short = bool((totals < (1 - TOLERANCE) * FEWEST_TO_CARRY).any())
     alone = np.where((totals < SHORT) & some_short, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone).astype(np.int64)
     counts = alone.copy()
     for chain in _chains(points, segments):

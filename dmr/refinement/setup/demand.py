@@ -13,6 +13,7 @@ from dmr.mesh.shapes import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
 from dmr.refinement.setup.samples import samples_of
+from dmr.refinement.setup.slits import check_slits
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.source import SizeSource
@@ -173,7 +174,12 @@ def default_budget(
     The limit is 64 per triangle of the input, plus 1,000,000, plus 8 times the sum of area over area bound, plus 8
     times the sum over triangles of longest edge over height; plus 2^26 with sizes or bounds by place, whose demand
     cannot be known ahead.
+
+    Raises:
+        InvalidMeshError: there is a slit so narrow that no mesh could have the triangles between its walls.
     """
+    if aspects >= MOST_ASPECT and options.keep_segments == "none" and options.max_seconds is None:
+        check_slits(mesh, options.min_angle)
     by_area = 0.0
     if has_area_bounds(mesh):
         by_area = 8.0 * (

@@ -221,6 +221,26 @@ def test_outlines_with_small_integer_coordinates(points, pairs, angle, conformin
     assert set(fine.unrefined) <= {"small_input_angle"}
 
 
+def slit(width: float) -> dmr.Pslg:
+    """A square with two walls of length 1, a small distance apart; the area between them is meshed."""
+    corners = [(0.5, 1), (1.5, 1), (1.5, 1 + width), (0.5, 1 + width)]
+    return domains.merge(domains.rectangle(2, 2), domains.polygon(corners))
+
+
+@pytest.mark.parametrize("size", [None, 0.05])
+def test_a_slit_that_no_mesh_could_fill_is_refused(size):
+    with pytest.raises(dmr.errors.InvalidMeshError, match=r"4-5 and 6-7 .* are 1e-13 apart along 1: .* 5\.8e\+12 tri"):
+        dmr.refine(slit(1e-13), size=size, device="cpu", threads=1)
+    fine = dmr.refine(slit(1e-13), size=size, max_steiner=500, device="cpu", threads=1)
+    assert not fine.complete and fine.unrefined["budget"]
+    assert dmr.validate(fine.mesh, input=slit(1e-13), unrefined=fine.unrefined_triangles).ok
+
+
+def test_a_slit_that_coordinates_do_not_resolve_is_left_as_it_is():
+    fine = dmr.refine(slit(1e-15), device="cpu", threads=1)
+    assert fine.complete and set(fine.unrefined) == {"precision"}
+
+
 def hard_meshes() -> list[str]:
     if not HARD_MESHES.is_dir():
         return []

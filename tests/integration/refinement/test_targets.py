@@ -204,10 +204,31 @@ def test_a_finer_outline_makes_the_interior_finer_unless_sizes_depend_on_the_pla
     assert lengths[middle].mean() == pytest.approx(0.1, abs=0.01)
 
 
-@pytest.mark.parametrize(("length", "pieces"), [(1.0, 1), (1.015, 1), (1.03, 2), (2.0, 2), (2.3, 3), (3.3, 4), (7, 7)])
+@pytest.mark.parametrize(("length", "pieces"), [(1.0, 1), (1.015, 1), (1.03, 2), (2.0, 2), (2.3, 3), (7, 7)])
 def test_pieces_of_short_segments_are_not_longer_than_the_size(length, pieces):
     mesh = dmr.refine(domains.polygon([(0, 0), (length, 0), (length, 4), (0, 4)]), size=1.0, device="cpu").mesh
     assert np.count_nonzero(mesh.vertices[:, 1] == 0) == pieces + 1
+
+
+@pytest.mark.parametrize(("height", "pieces"), [(4, 3), (2, 4)])
+def test_pieces_are_about_as_long_as_the_size_where_all_segments_are_long(height, pieces):
+    """The mean edge is within 3% of the size there; where a segment is short, pieces are no longer than the size."""
+    mesh = dmr.refine(domains.rectangle(3.3, height), size=1.0, device="cpu").mesh
+    assert np.count_nonzero(mesh.vertices[:, 1] == 0) == pieces + 1
+
+
+def test_a_small_size_between_samples_is_seen():
+    """Sizes are 0.1 where a long segment is evaluated first, and twelve times smaller between."""
+
+    def size(points):
+        return np.clip(0.01 + 0.2 * np.abs(points[:, 0] - 1.2), 0.012, 0.1)
+
+    mesh = dmr.refine(domains.rectangle(4, 1.5), size=size, device="cpu").mesh
+    places = np.sort(mesh.vertices[mesh.vertices[:, 1] == 1.5, 0])
+    middles = np.stack([0.5 * (places[1:] + places[:-1]), np.full(len(places) - 1, 1.5)], axis=1)
+    ratios = np.diff(places) / size(middles)
+    assert 0.8 < ratios.min() and ratios.max() < 1.2
+    assert smallest_angles(mesh).min() > 36
 
 
 @pytest.mark.parametrize("gap", [0.2, 0.02, 0.002])
