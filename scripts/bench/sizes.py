@@ -23,8 +23,8 @@ from functools import partial
 import numpy as np
 
 import dmr
-from scripts.lib.gmsh_meshes import Figures, gmsh_mesh
-from scripts.lib.size_domains import DOMAINS, Domain, Float, Size
+from scripts.lib.sizes.domains import DOMAINS, Domain, Float, Size, scaled
+from scripts.lib.sizes.gmsh_meshes import Figures, gmsh_mesh
 
 FORMAT = "{:>7} {:>10} {:>9} {:>6} {:>6} {:>7} {:>7} {:>6} {:>6} {:>8}"
 
@@ -55,13 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def equal_sizes(size: float, points: Float) -> Float:
     """Returns one size for all points."""
     return np.full(len(points), size)
-
-
-def scaled(size: Size, scale: float) -> Size:
-    """Returns the sizes times a factor."""
-    if callable(size):
-        return lambda points: scale * size(points)
-    return scale * size
 
 
 def ours(domain: Domain, size: Size, options: argparse.Namespace) -> tuple[dmr.Mesh, float]:

@@ -4,7 +4,7 @@
     python -m scripts.compare.gmsh --domains gear ring --scales 0.5 1 2 -v
     python -m scripts.compare.gmsh --keep gmsh.json             # Gmsh's figures are read from there if they are known
 
-A case is a domain of scripts/lib/size_domains.py with its sizes times a scale. It falls short if the mean smallest
+A case is a domain of scripts/lib/sizes with its sizes times a scale. It falls short if the mean smallest
 angle is more than half a degree below Gmsh's, the smallest angle more than one degree below Gmsh's or below 30 degrees,
 the number of triangles not within 0.9 to 1.1 of Gmsh's, or, where all segments are at least three sizes long, the mean
 edge not within 0.97 to 1.03 sizes, or fewer than 97% of the edges within 0.7 to 1.35. Smallest angles are not compared
@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 
 import dmr
-from scripts.bench.sizes import scaled
-from scripts.lib.gmsh_meshes import Figures, gmsh_mesh
-from scripts.lib.size_domains import SWEPT, Domain, Size
+from scripts.lib.sizes.domains import Domain, Size, scaled
+from scripts.lib.sizes.gmsh_meshes import Figures, gmsh_mesh
+from scripts.lib.sizes.more_domains import SWEPT
 
 FORMAT = "{:>14} {:>5} | {:>7} {:>7} {:>5} | {:>5} {:>5} {:>6} | {:>5} {:>5} | {:>5} {:>6}  {}"
 SCALES = (0.35, 0.5, 0.7, 1.0, 1.5, 2.2)
@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known: dict[str, dict[str, float]] = {}
     if options.keep is not None and options.keep.exists():
         known = json.loads(options.keep.read_text(encoding="utf-8"))
-    print(FORMAT.format("domain", "scale", "count", "Gmsh", "", "mean", "Gmsh", "", "least", "Gmsh", "edge", "within", ""))
+    heads = ("domain", "scale", "count", "Gmsh", "", "mean", "Gmsh", "", "least", "Gmsh", "edge", "within", "")
+    print(FORMAT.format(*heads))
     cases, failed, counts = 0, False, dict.fromkeys(("mean", "least", "count", "edges"), 0)
     for name in options.domains:
         domain = SWEPT[name]()

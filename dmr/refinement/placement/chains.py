@@ -17,7 +17,8 @@ from dmr.refinement.placement.metric import Metric
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED
 
-SHORT = 20.0  # sizes: pieces of shorter segments are hardly longer than the size, as in Gmsh,
+SHORT = 20.0  # sizes: where some segments are below 3 sizes, pieces of those below this length are hardly longer than
+# the size, as in Gmsh,
 TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # which means by this many sizes over the whole segment: where one size is
 # wanted, and where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
@@ -110,8 +111,9 @@ def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> 
     tolerance = TOLERANCE if even else UNEVEN_TOLERANCE
     below = np.maximum(np.floor(totals), 1)
     alone = np.where(totals * totals > below * (below + 1), below + 1, below)
-    some_short = bool((totals < (1 - TOLERANCE) * FEWEST_TO_CARRY).any())
-    alone = np.where((totals < SHORT) & some_short, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone).astype(np.int64)
+    if (totals < (1 - TOLERANCE) * FEWEST_TO_CARRY).any():
+        alone = np.where(totals < SHORT, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone)
+    alone = alone.astype(np.int64)
     counts = alone.copy()
     for chain in _chains(points, segments):
         error = 0.0

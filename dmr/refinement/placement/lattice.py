@@ -25,7 +25,7 @@ EVEN = 0.02  # largest relative difference of a size from that of the lattice
 SAMPLES, LEAST_SHARE = 256, 1 / 64  # of all places, and the share of samples with the size of the lattice
 FIT = 1e-3  # largest sine by which a segment is off the direction of a row,
 FIT_OF_LENGTH = 0.02  # and sizes by which its length is off a whole number of them
-FINER, COARSER = 0.997, 1.0564  # sizes of lattices that fit, in units of the one for placing, 0.975 of the one wanted
+FINER, COARSER = 0.997, 1.051  # sizes of lattices that fit, in units of the one for placing, 0.98 of the one wanted
 ROOT_OF_THREE = 1.7320508075688772
 
 
@@ -101,7 +101,7 @@ def fitting_size(points: Float, ends: Int, size: float) -> float | None:
         points: (n, 2); ends: (s, 2) the vertices that each segment joins; size: with which points are placed.
 
     Returns:
-        The size, or None if none between 0.997 and 1.0257 of `size` fits.
+        The size, the smallest if there are several, or None if none between 0.997 and 1.051 of `size` fits.
     """
     ways = points[ends[:, 1]] - points[ends[:, 0]]
     length = lengths(ways)

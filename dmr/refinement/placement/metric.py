@@ -22,9 +22,7 @@ class Metric:
         total: (s,) the length of each segment in sizes.
     """
 
-    def __init__(
-        self, start: Float, end: Float, sizes: Callable[[Float], Float], least: float, *, even: bool
-    ) -> None:
+    def __init__(self, start: Float, end: Float, sizes: Callable[[Float], Float], least: float, *, even: bool) -> None:
         """Integrates along segments.
 
         Args:

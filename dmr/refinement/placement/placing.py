@@ -38,9 +38,9 @@ from dmr.triangulation.plane import Plane
 from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
-GROWTH, GROWTH_OF_FIELDS = 0.2, 0.5  # of
+GROWTH, GROWTH_OF_FIELDS = 0.2, 0.5  # they grow by this much per unit of distance from it, unless the user says
 # otherwise: with one size for all places, and with sizes that vary, which the mesh should follow soon
-SHORT = 3.0  # sizes: any shorter piece of a segment of this length makes one size for all places smaller around it
+SHORT = 3.0  # sizes: if some segment is shorter, all shorter pieces make one size for all places smaller around them
 POINTS_PER_SECOND = 1e6  # with a limit on seconds, a lattice has no more points: the steps after it are not cut short
 FRONT_SHARE, PLANE_SHARE = 0.4, 0.9  # of a placement, done after the front and the triangulation (one CPU thread)
 
@@ -243,8 +243,8 @@ def _beside_fine_pieces(
         beside = SegmentSizes(start, end, length[fine], usual if growth is None else growth)
     if sizes.number is not None and growth is None:
         whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
-        is_short = whole < SHORT * there
-        shorter = np.isfinite(there) & (length < np.where(is_short | is_short.any(), there, FINE * there))
+        least = 1.0 if (whole < SHORT * there).any() else FINE
+        shorter = np.isfinite(there) & (length < least * there)
         if shorter.any():
             across = extended(points, pieces, np.where(shorter, length, sizes.number), sizes.number, len(segments.ends))
     return tuple(source for source in (beside, across) if source is not None)

@@ -227,7 +227,7 @@ def test_a_small_size_between_samples_is_seen():
     places = np.sort(mesh.vertices[mesh.vertices[:, 1] == 1.5, 0])
     middles = np.stack([0.5 * (places[1:] + places[:-1]), np.full(len(places) - 1, 1.5)], axis=1)
     ratios = np.diff(places) / size(middles)
-    assert 0.8 < ratios.min() and ratios.max() < 1.2
+    assert ratios.min() > 0.8 and ratios.max() < 1.2
     assert smallest_angles(mesh).min() > 36
 
 

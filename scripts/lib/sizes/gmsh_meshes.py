@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import dmr
-from scripts.lib.size_domains import Domain, Float, Size
+from scripts.lib.sizes.domains import Domain, Float, Size
 
 
 def gmsh_mesh(domain: Domain, size: Size, repeats: int, *, extend: bool = True) -> tuple[dmr.Mesh, float]:

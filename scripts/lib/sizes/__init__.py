@@ -1,0 +1,1 @@
+"""Domains with sizes, and Gmsh's meshes of them."""
