@@ -125,8 +125,8 @@ KERNEL(walk_successors, int32 *words, int64 count, Splitters splitters, const in
                 return starts(walker, words, reduced);
             },
             [&](Walker &walker) {
-                const uint32 next = uint32(words[walker.at]);
-                words[walker.at] = int32(walker.number << bits | walker.steps);
+                const int32 mark = int32(walker.number << bits | walker.steps);
+                const uint32 next = uint32(replaced(words + walker.at, mark));
                 ++walker.steps;
                 if (ends_list(walker.at, int32(next))) {
                     reduced[walker.number] = word_of(walker.steps, NOBODY);
@@ -165,9 +165,8 @@ KERNEL(walk_words, uint64 *words, int64 count, Splitters splitters, const int32 
                 return starts(walker, words, reduced);
             },
             [&](WeighedWalker &walker) {
-                const uint64 word = words[walker.at];
+                const uint64 word = replaced(words + walker.at, word_of(walker.steps, walker.number));
                 const uint32 next = low_of(word);
-                words[walker.at] = word_of(walker.steps, walker.number);
                 walker.steps += high_of(word);
                 const bool last = next >= count || --walker.left == 0; // NOBODY is out of range
                 if (last || splitters.has(next)) {

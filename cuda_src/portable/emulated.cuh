@@ -94,6 +94,9 @@ template <class T> T atomicMax(T *place, T value) {
 template <class T> T atomicCAS(T *place, T expected, T desired) {
     return emulated::atomically(place, [=](T before) { return before == expected ? desired : before; });
 }
+template <class T> T atomicExch(T *place, T value) {
+    return emulated::atomically(place, [=](T) { return value; });
+}
 template <class T> T atomicOr(T *place, T value) {
     return emulated::atomically(place, [=](T before) { return T(before | value); });
 }

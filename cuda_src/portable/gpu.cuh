@@ -45,6 +45,13 @@ INLINE uint64 compare_and_swap(uint64 *place, uint64 expected, uint64 desired) {
                      static_cast<unsigned long long>(desired));
 }
 
+// Stores a value in a place that no other thread uses meanwhile, and returns the previous one. A load and a store would
+// be two requests to memory, of which the second waits while the sector of the first is fetched.
+INLINE int32 replaced(int32 *place, int32 value) { return atomicExch(place, value); }
+INLINE uint64 replaced(uint64 *place, uint64 value) {
+    return atomicExch(reinterpret_cast<unsigned long long *>(place), static_cast<unsigned long long>(value));
+}
+
 // Adds to a striped counter, whose value is the sum of STRIPES entries: adjacent threads add to adjacent entries.
 INLINE void count_up(int64 *stripes, int64 value) {
     if (value != 0)

@@ -90,6 +90,10 @@ template <class T> INLINE T compare_and_swap(T *place, T expected, T desired) {
     return expected; // what was there before
 }
 
+template <class T> INLINE T replaced(T *place, T value) {
+    return host::exchange_alone(place, [=](T) { return value; });
+}
+
 INLINE void count_up(int64 *stripes, int64 value) {
     if (value != 0)
         atomic_add(stripes, value); // once per piece of a range

@@ -191,11 +191,12 @@ def checks_keywords(function: Callable[Parameters, Result]) -> Callable[Paramete
     plain: Any = function
     name, code = plain.__name__, plain.__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    are_known = frozenset(known).issuperset
 
     @wraps(function)
     def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        unknown = next((each for each in kwargs if each not in known), None)
-        if unknown is not None:
+        if not are_known(kwargs):
+            unknown = next(each for each in kwargs if each not in known)
             near = nearest(unknown, known)
             hint = f"did you mean {near}?" if near else f"help({name}) lists its options"
             raise WrongTypeError(f"{name} has no option {unknown}: {hint}")

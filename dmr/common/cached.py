@@ -39,8 +39,8 @@ class cached_property(Generic[_Value]):
 def set_once(item: object, name: str, value: _Value) -> _Value:
     """Sets an attribute unless it is set, also of a frozen object, and returns its value.
 
-    This is the only place that writes to the dictionary of an object: `setdefault` is atomic, and a test followed by
-    `object.__setattr__` is not.
+    This is the only place that writes to the dictionary of an object that other threads may have: `setdefault` is
+    atomic, and a test followed by `object.__setattr__` is not.
     """
     found: _Value = vars(item).setdefault(name, value)
     return found

@@ -38,17 +38,29 @@ class Result:
 
         An array is frozen when it is first read, because that takes as long as the search of a small graph.
         """
-        result = cls.__new__(cls)
-        keep = object.__setattr__  # the dataclasses are frozen
         unread: dict[str, NDArray[Any]] = {}
+        attributes: dict[str, Any] = {}
         for name, value in values.items():
             if type(value) is not np.ndarray:
-                keep(result, name, value)
+                attributes[name] = value
             elif hasattr(cls, name):  # a class's default would hide the array
-                keep(result, name, frozen(value))
+                attributes[name] = frozen(value)
             else:
                 unread[name] = value
-        keep(result, "_unread", unread)
+        return cls.unread(unread, attributes)
+
+    @classmethod
+    def unread(cls: type[_Result], arrays: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]) -> _Result:
+        """Makes a result of fields that are known to be valid; quick.
+
+        Args:
+            arrays: fields that are frozen when they are first read, and that have no default in the class.
+            attributes: the other fields; their arrays are frozen already.
+        """
+        result = cls.__new__(cls)
+        held = vars(result)  # the dataclasses are frozen; nobody else has the object yet
+        held.update(attributes)
+        held["_unread"] = arrays
         return result
 
     def __getattr__(self, name: str) -> Any:

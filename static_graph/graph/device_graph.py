@@ -128,6 +128,10 @@ class DeviceGraph:
         """Whether data is cached under `key`."""
         return key in self._derived
 
+    def kept(self, key: Hashable) -> Any:
+        """Returns the data cached under `key`, or None; takes no lock."""
+        return self._derived.get(key)
+
     def forget(self) -> None:
         """Frees the cached derived data."""
         with self._deriving:

@@ -22,7 +22,7 @@ from static_graph.common.memory_estimates import search_bytes
 from static_graph.common.results import computed
 from static_graph.errors import GraphError, OptionError, WrongTypeError
 from static_graph.graph.csr import CsrGraph
-from static_graph.graph.device_graph import DeviceGraph, kept_graph, kept_upload, labels_of
+from static_graph.graph.device_graph import MOST_KEPT, DeviceGraph, kept_graph, kept_upload, labels_of
 from static_graph.graph.gpu_modules import TRANSPOSING
 from static_graph.graph.incoming import incoming
 from static_graph.graph.placement import device_for, require_capacity
@@ -113,7 +113,8 @@ def bfs(
         depth_limit: nodes more edges away count as unreached.
         keep_on_device: leave distances and parents on the device, as `found.on_device["distances"]`, for libraries that
             use them there; `found.distances` downloads them when it is first read.
-        device, threads: as for `upload`; only for a graph on the host.
+        device, threads: as for `upload`; only for a graph on the host. With "auto", a small graph is searched on the
+            CPU, which takes less time than a GPU's launches.
 
     Returns:
         The distances, and statistics of the run.
@@ -124,6 +125,13 @@ def bfs(
         GraphError: the graph does not have a source; or it has more than 2^31 - 1 edges, and `order` is True.
         DeviceUnavailableError, OutOfMemoryError: the device is not available, or too small.
     """
+    if type(balance) is str and balance == "auto" and type(parents) is type(order) is bool and keep_on_device is False:
+        # The commonest options: if the graph is small, and was searched before, all other checks were made then.
+        begun = perf_counter()
+        searches = small_search.kept_searches(graph, device, threads)
+        others_given = not (mda is threshold is warp_size is chunk is defer is atomic is depth_limit is None)
+        if searches is not None and not others_given and type(source) is int and 0 <= source < searches.nodes:
+            return searches.search(source, small_search.FARTHEST, parents, order, begun)
     options = checked_options(
         mda=mda, threshold=threshold, warp_size=warp_size, chunk=chunk, defer=defer, atomic=atomic
     )  # fmt: skip
@@ -212,11 +220,14 @@ def _traverse(
             having = " and ".join(map(repr, balances_with(name)))
             raise OptionError(f"{option(name)} is no option of {option('balance')} = {balance!r}, but of {having}")
     sources = checked_sources(source, graph)
+    if balance == "auto" and len(sources) == 1 and not (weighted or keep):
+        begun = perf_counter()
+        searches = _small_searches(graph, device, threads)
+        if searches is not None:
+            most = small_search.FARTHEST if limit is None else min(int(limit), small_search.FARTHEST)
+            return searches.search(sources[0], most, parents, order, begun)
     kept = kept_graph(graph, device, threads) if isinstance(graph, CsrGraph) else None
     where = device_for(graph, device, threads) if kept is None else kept.device
-    small = graph.nodes + graph.edges <= small_search.MOST
-    if small and where.threads and balance == "auto" and len(sources) == 1 and not (weighted or keep):
-        return _search_small(graph, sources[0], limit, parents, order, where)
     if where.threads:
         need = search_bytes(graph.nodes, weighted, parents or order)
         require_memory(need, f"a search of {counted(graph.nodes, 'node')}")
@@ -237,36 +248,30 @@ def _traverse(
         )  # fmt: skip
 
 
-def _search_small(
-    graph: CsrGraph | DeviceGraph, source: int, limit: float | None, parents: bool, order: bool, where: Device
-) -> Traversal:
-    """Searches a small graph on a CPU from one source, by the default; the arguments are checked already."""
-    begun = perf_counter()
-    uploading = {}
+def _small_searches(
+    graph: CsrGraph | DeviceGraph, device: str, threads: int | None
+) -> small_search.SmallSearches | None:
+    """Returns the searches by one thread of a CPU if the graph is small, and on a CPU or on the host; otherwise None.
+
+    A graph on the host is searched on the CPU unless the caller insists on a GPU, which would take longer.
+
+    Raises:
+        OptionError, DeviceUnavailableError, OutOfMemoryError: as for `bfs`.
+    """
+    if graph.nodes + graph.edges > small_search.MOST:
+        return None
+    found = small_search.kept_searches(graph, device, threads)
+    if found is not None:
+        return found
     if isinstance(graph, DeviceGraph):
-        on_device = graph
-    else:
-        on_device = kept_upload(graph, where)
-        uploading["upload"] = perf_counter() - begun
-        begun = perf_counter()
-    found = small_search.run(
-        on_device, source, depth_limit=None if limit is None else int(limit), parents=parents, order=order
-    )
-    preparing = perf_counter() - begun - found.seconds
-    seconds = {**uploading, "prepare": preparing, "rounds": found.seconds, "download": 0.0}
-    return Traversal.found(
-        distances=found.distances,
-        parents=found.parents,
-        order=found.order,
-        sources=(source,),
-        balance="auto",
-        rounds=found.rounds,
-        edges_followed=found.followed,
-        launches=1,
-        **computed(where, seconds),
-        figures={},
-        node_labels=labels_of(graph),
-    )
+        return small_search.searches_on(graph) if device_for(graph, device, threads).threads else None
+    where = device_for(graph, "cpu" if isinstance(device, str) and device == "auto" else device, threads)
+    if not where.threads:
+        return None
+    found = small_search.SmallSearches(kept_upload(graph, where), graph.labels)
+    if graph.edges <= MOST_KEPT:
+        small_search.keep_searches(graph, device, threads, found)
+    return found
 
 
 def _search(

@@ -115,13 +115,15 @@ struct BreadthFirst {
         return true;
     }
 
-    // Follows the edges of a piece of a list of nodes; `ordered`: whether the nodes ascend, and no other team pushes.
-    template <bool ALONE> METHOD void push_listed(const int32 *list, Piece nodes, bool ordered) const {
+    // Follows the edges of a piece of a list of `listed` nodes; `ordered`: whether the nodes ascend, and no other team
+    // pushes.
+    template <bool ALONE>
+    METHOD void push_listed(const int32 *list, Piece nodes, [[maybe_unused]] Index listed, bool ordered) const {
         push<ALONE>(
             ordered, [=](const auto &search, [[maybe_unused]] const auto &box, auto start, auto goes_on, auto visit) {
                 if constexpr (ONE_MEMBER)
-                    return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, false,
-                                                     start, goes_on, visit);
+                    return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end,
+                                                     listed, false, start, goes_on, visit);
                 else
                     return team_follows<int32>(search.graph, search.frontier, list, nodes.begin, nodes.end,
                                                *search.space, start, goes_on, visit, [&] { box.flush_if_full(); });
@@ -130,7 +132,7 @@ struct BreadthFirst {
 
     template <bool ALONE> METHOD void push_nodes(Piece nodes) const {
         const bool ordered = ALONE && ONE_MEMBER && sort_frontier();
-        push_listed<ALONE>(frontier.list(frontier.progress[BUFFER]), nodes, ordered);
+        push_listed<ALONE>(frontier.list(frontier.progress[BUFFER]), nodes, frontier.progress[LISTED], ordered);
     }
 
     // Whether several CPU threads push the frontier by tiles of the graph's nodes, not by tiles of its list, which has
@@ -145,7 +147,7 @@ struct BreadthFirst {
             list[count] = int32(node);
             count += racing_load(distances.values + node) == distance;
         }
-        push_listed<false>(list, {0, count}, false);
+        push_listed<false>(list, {0, count}, count, false);
     }
 
     METHOD void push_chunk(Index index) const {

@@ -20,9 +20,10 @@ INLINE void enter_chunks(const Traversal &frontier, Index node, Index degree) {
 
 // Calls visit(start(node), edge) for the edges of the nodes begin to end - 1 of a list, if goes_on(start(node)), and
 // returns the number of these edges. A node with more than CHUNK edges is cut into chunks, unless the member is ALONE.
+// The list has `listed` nodes: those of the next tile are prefetched, too.
 template <bool ALONE, class Start, class GoesOn, class Visit>
 INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
-                                bool weighted, Start start, GoesOn goes_on, Visit visit) {
+                                Index listed, bool weighted, Start start, GoesOn goes_on, Visit visit) {
     constexpr Index ROW_AHEAD = 24, EDGES_AHEAD = 12; // nodes; prefetching what a visit reads gains nothing
     constexpr Index NODES_AT_ONCE = 1 << 12;          // nodes between two STOP_POINTs
     const bool narrow = graph.offsets32 != nullptr;
@@ -36,11 +37,11 @@ INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, con
         if ((i - begin) % NODES_AT_ONCE == NODES_AT_ONCE - 1)
             STOP_POINT();
         // Inlined by hand: g++ treats a function that only prefetches as pure, and removes its calls.
-        if (i + ROW_AHEAD < end) {
+        if (i + ROW_AHEAD < listed) {
             const Index node = list[i + ROW_AHEAD];
             prefetch(narrow ? static_cast<const void *>(graph.offsets32 + node) : graph.offsets64 + node);
         }
-        if (i + EDGES_AHEAD < end) {
+        if (i + EDGES_AHEAD < listed) {
             const Index edge = graph.begin(list[i + EDGES_AHEAD]);
             prefetch(graph.targets + edge);
             if (weights != nullptr)

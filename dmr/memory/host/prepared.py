@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from ctypes import addressof, c_char
+from ctypes import addressof, c_char, c_double, c_int, c_int64, c_void_p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,9 @@ class PreparedLaunch:
         self._pack = struct.Struct(letters).pack_into
         self._slots = (c_char * len(self._buffer)).from_buffer(self._buffer)
         self._device, self._kernel = device, kernel
-        self._record, self._run = timed_kernel(kernel), library().host_launch
+        once, one_thread = c_int64(1), c_int(1)
+        self._call = c_void_p(timed_kernel(kernel)), once, self._slots, one_thread, c_double(SMALLEST_PIECE)
+        self._run = library().host_launch
         self._arrays = arguments  # keeps their memory alive
 
     def __call__(self, *values: int) -> None:
@@ -55,7 +57,7 @@ class PreparedLaunch:
         self._pack(self._buffer, self._offset, *values)
         launches = self._device.calling.launches
         launches[self._kernel] = launches.get(self._kernel, 0) + 1
-        self._run(self._record, 1, self._slots, 1, SMALLEST_PIECE)
+        self._run(*self._call)
 
 
 def address_of(array: NDArray[np.int32]) -> int:

@@ -17,13 +17,14 @@ from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 
 # Default number of elements per splitter, and size at which the recursion ends, on a GPU and on a CPU. A CPU follows a
 # list in its caches about as fast as it could cut the list; a GPU does not.
-GPU_SUBLIST, CPU_SUBLIST = 32, 64
-GPU_SHORT, GPU_SHORT_SUBLIST = 2**21, 16  # up to so many elements of the first level, the longest sublist decides
+GPU_SUBLIST, CPU_SUBLIST = 24, 64
+GPU_SHORT, GPU_SHORT_SUBLIST = 2**18, 16  # up to so many elements of the first level, the longest sublist decides
 GPU_DEEPER = 4  # the same on deeper levels of a GPU: such a level takes as long as its longest sublist
 GPU_FINISH, CPU_FINISH = 32, 2**15
 # A GPU finishes lists of at least GPU_LONG elements by Wyllie's algorithm: its launches do not wait for a longest
-# sublist, and there are fewer of them than levels.
+# sublist, and there are fewer of them than levels. Up to GPU_ONE_LEVEL elements it follows the first level.
 GPU_LONG, GPU_WYLLIE = 2**18, 2**16
+GPU_ONE_LEVEL, GPU_WYLLIE_AT_ONCE = 2**22, 2**18
 GPU_LANES = (
     4096  # most threads per multiprocessor; each walks sublists in sequence, and short walks make room for others
 )
@@ -211,7 +212,7 @@ def _checked(
         splitters = min(splitters, size)
     chosen("spacing", spacing, SPACINGS)
     if finish is None and finish_size is None and not device.threads and size >= GPU_LONG:
-        finish, finish_size = "wyllie", GPU_WYLLIE
+        finish, finish_size = "wyllie", GPU_WYLLIE_AT_ONCE if size <= GPU_ONE_LEVEL else GPU_WYLLIE
     finish = "one" if finish is None else chosen("finish", finish, FINISHES)
     if finish_size is None:
         finish_size = CPU_FINISH if device.threads else GPU_FINISH

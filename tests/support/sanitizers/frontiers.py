@@ -48,7 +48,7 @@ def frontiers(device):
             rows = device.empty(9 * host.nodes, np.int32)
             several_sources.run(graph, [k % host.nodes for k in range(9)], rows, balance=strategy)
             yield [name, "several", strategy], digest(rows.download())
-        small = small_search.run(DeviceGraph.upload(host, several), 1, depth_limit=None, parents=True)
+        small = small_search.searches_on(DeviceGraph.upload(host, several)).search(1, parents=True)
         yield [name, "small"], digest(small.distances, small.parents)
         for one_launch in (False, True):
             found = queue_search.run(DeviceGraph.upload(host, several), [1, 0], one_launch=one_launch)

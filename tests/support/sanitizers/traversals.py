@@ -43,7 +43,7 @@ def traversals(device):
                 distances = run(on_device, [0, 1], weighted=weighted, **options).distances.download()
                 yield [name, scheme, variant, weighted], digest(distances)
         if device.threads:  # a kernel of CPUs only
-            found = small_search.run(on_device, 0, depth_limit=None, parents=True)
+            found = small_search.searches_on(on_device).search(0, parents=True)
             yield [name, "small"], digest(found.distances, found.parents)
         back = incoming(on_device, weighted=True)
         yield [name, "transposed"], digest(*(each.download() for each in (back.offsets, back.targets, back.weights)))

@@ -148,11 +148,12 @@ template <DistanceKind KIND> struct NearFarSearch {
 
     template <bool ALONE> METHOD void relax_nodes(Piece nodes) const {
         const int32 *list = frontier.list(frontier.progress[BUFFER]);
+        [[maybe_unused]] const Index listed = frontier.progress[LISTED];
         relax_all<ALONE>(
             [=](const auto &search, auto start, auto goes_on, auto visit, [[maybe_unused]] auto flush_if_full) {
                 if constexpr (ONE_MEMBER)
-                    return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end, true,
-                                                     start, goes_on, visit);
+                    return one_member_follows<ALONE>(search.graph, search.frontier, list, nodes.begin, nodes.end,
+                                                     listed, true, start, goes_on, visit);
                 else
                     return team_follows<Value>(search.graph, search.frontier, list, nodes.begin, nodes.end,
                                                *search.space, start, goes_on, visit, flush_if_full);
@@ -165,8 +166,8 @@ template <DistanceKind KIND> struct NearFarSearch {
         });
     }
 
-    // Splits a tile of the far list by the new bound.
-    METHOD void split(Piece tile) const {
+    // Splits a tile of the far list, of `listed` nodes, by the new bound.
+    METHOD void split(Piece tile, Index listed) const {
         int32 *progress = frontier.progress;
         int64 *totals = frontier.totals;
         const int32 buffer = progress[FAR_BUFFER], round = progress[ROUND], *list = lists.far(buffer);
@@ -179,7 +180,7 @@ template <DistanceKind KIND> struct NearFarSearch {
         near.open();
         far.open();
         for (const Index i : Team::share({tile.begin, tile.end})) {
-            if (PREFETCHES && i + 16 < tile.end)
+            if (PREFETCHES && i + 16 < listed)
                 prefetch(distances.values + list[i + 16]);
             const int32 node = list[i];
             const int64 distance = distances.at(node);
@@ -212,7 +213,7 @@ template <DistanceKind KIND> struct NearFarSearch {
         group.pass(CHUNKS, [&](Index index) { relax_chunk(index); });
         group.pass(SPLIT, [&](Index index) {
             const Index listed = progress[FAR_LISTED];
-            split(group.tile(index, frontier.split_nodes(listed), listed));
+            split(group.tile(index, frontier.split_nodes(listed), listed), listed);
         });
     }
 
