@@ -54,6 +54,7 @@ def test_ranking_methods_on_the_emulated_gpu(method, options, lanes, device, mon
     monkeypatch.setattr(helman_jaja, "GPU_LANES", lanes)
     monkeypatch.setattr(helman_jaja, "GPU_LONG", 1000)  # from which size on a GPU finishes by Wyllie's algorithm
     monkeypatch.setattr(helman_jaja, "GPU_WYLLIE", 30)
+    monkeypatch.setattr(helman_jaja, "GPU_ONE_LEVEL", 0)
     for size, lists in ((1, 1), (5, 2), (257, 200), (1500, 1), (1500, 40)):
         successors = generate_list("random", size, lists=lists, seed=size, device="cpu")
         on_device = device.array(successors)
