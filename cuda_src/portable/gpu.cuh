@@ -45,6 +45,10 @@ INLINE uint64 compare_and_swap(uint64 *place, uint64 expected, uint64 desired) {
                      static_cast<unsigned long long>(desired));
 }
 
+// Whether the launch that this thread works on has no other thread. What a launch does alone comes before what it does
+// together with others.
+INLINE constexpr bool works_alone() { return false; }
+
 // Stores a value in a place that no other thread uses meanwhile, and returns the previous one. A load and a store would
 // be two requests to memory, of which the second waits while the sector of the first is fetched.
 INLINE int32 replaced(int32 *place, int32 value) { return atomicExch(place, value); }

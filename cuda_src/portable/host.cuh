@@ -90,6 +90,8 @@ template <class T> INLINE T compare_and_swap(T *place, T expected, T desired) {
     return expected; // what was there before
 }
 
+INLINE bool works_alone() { return host::alone; }
+
 template <class T> INLINE T replaced(T *place, T value) {
     return host::exchange_alone(place, [=](T) { return value; });
 }

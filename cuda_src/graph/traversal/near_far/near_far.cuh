@@ -204,12 +204,20 @@ template <DistanceKind KIND> struct NearFarSearch {
         Team::barrier();
     }
 
+    // Relaxes the edges of a tile. Part of a launch may be done alone, and the rest together with other threads: the
+    // latter find nodes of the frontier with the epoch of its round, or 0, and add either again if they lower them.
+    template <class Group> METHOD void relax_tile(Piece nodes) const {
+        if constexpr (ONE_MEMBER && !Group::ALONE)
+            if (works_alone())
+                return relax_nodes<true>(nodes);
+        relax_nodes<Group::ALONE>(nodes);
+    }
+
     // The passes of a round: a push of the frontier, or a split if the frontier is empty.
     template <class Group> METHOD void round(const Group &group) const {
         const int32 *progress = frontier.progress;
-        group.pass(TILES, [&](Index index) {
-            relax_nodes<Group::ALONE>(group.tile(index, progress[TILE_NODES], progress[LISTED]));
-        });
+        group.pass(TILES,
+                   [&](Index index) { relax_tile<Group>(group.tile(index, progress[TILE_NODES], progress[LISTED])); });
         group.pass(CHUNKS, [&](Index index) { relax_chunk(index); });
         group.pass(SPLIT, [&](Index index) {
             const Index listed = progress[FAR_LISTED];
