@@ -1,26 +1,20 @@
-"""ctypes interface of the native triangulation library (`serial/library.cpp`)."""
+"""The triangulation of a graph by the native library (`serial/library.cpp`)."""
 
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_int32, c_void_p
-from functools import cache
-from pathlib import Path
+from ctypes import c_int32, c_void_p
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.native import declare, interruptible, load_library
-from dmr.common.threads import available_threads
 from dmr.errors import InternalError, InvalidMeshError
 from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
 from dmr.mesh.naming import named
 from dmr.mesh.types import Float, Int, Pslg
-from dmr.triangulation.plane import HostTriangles, Plane
-
-INTERFACE = 4  # of `serial/library.cpp`, which has it too: increment both when a function's arguments change
-
-LIBRARY = Path(__file__).with_name("_triangulation.so")
+from dmr.triangulation.bindings import library
+from dmr.triangulation.host_triangles import HostTriangles
+from dmr.triangulation.plane import Plane
 
 MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the plane has two faces per vertex
 
@@ -49,6 +43,7 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
     if len(pslg.vertices) > MOST_VERTICES:
         raise InvalidMeshError(f"{len(pslg.vertices)} vertices are more than can be triangulated ({MOST_VERTICES})")
     native = library()
+    used_threads = useful_threads(threads, len(pslg.vertices) + len(pslg.segments))
     vertices = np.ascontiguousarray(pslg.vertices)
     segments = np.ascontiguousarray(pslg.segments)
     markers = np.ascontiguousarray(pslg.segment_markers, dtype=np.int32)
@@ -63,14 +58,14 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
             markers.ctypes.data,
             len(segments),
             convex_hull,
-            useful_threads(threads, len(vertices) + len(segments)),
+            used_threads,
             status,
             handle,
         )
         if status.value == OUT_OF_RANGE:
             check_coordinates(vertices)  # raises an error that names the vertex
         _check(native, handle, status.value)
-        return _copy(native, handle, pslg)
+        return _copy(native, handle, pslg, used_threads)
     finally:
         native.dmr_triangulation_free(handle)
 
@@ -97,7 +92,7 @@ def _check(native: ctypes.CDLL, handle: c_void_p, status: int) -> None:
         raise InternalError("the triangulation failed: please report this input")
 
 
-def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
+def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg, threads: int) -> Plane:
     counts = np.empty(6, np.int32)
     native.dmr_triangulation_counts(handle, counts.ctypes.data)
     triangles, edges, fresh, conflicts, outermost, equal = (int(count) for count in counts)
@@ -111,7 +106,7 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg) -> Plane:
     if native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled)) == NO_MEMORY:
         raise MemoryError
     return Plane(
-        tables=HostTriangles(corners, neighbours, labels, int(label_range[0])),
+        tables=HostTriangles(corners, neighbours, labels, int(label_range[0]), threads),
         parts=int(label_range[1]) + 1,
         edges=table[:, :2],
         edge_segments=table[:, 2],
@@ -133,28 +128,3 @@ def _locate(native: ctypes.CDLL, handle: c_void_p, labels: Int, points: Float) -
     found = np.empty(len(points), np.int32)
     native.dmr_triangulation_locate(handle, labels.ctypes.data, points.ctypes.data, len(points), found.ctypes.data)
     return found
-
-
-@cache
-def library() -> ctypes.CDLL:
-    """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
-    loaded = load_library(LIBRARY, ("dmr_triangulation_interface", INTERFACE))
-    interruptible(
-        loaded, "dmr_triangulation", None,
-        c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
-    )  # fmt: skip
-    interruptible(loaded, "dmr_triangulation_arrays", c_int32, *[c_void_p] * 10)
-    interruptible(
-        loaded, "dmr_boundary_sweep", None, c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_void_p
-    )  # fmt: skip
-    for name, pointers in (
-        ("dmr_triangulation_free", 1),
-        ("dmr_triangulation_counts", 2),
-        ("dmr_triangulation_tangled", 2),
-    ):
-        declare(loaded, name, None, *[c_void_p] * pointers)
-    declare(loaded, "dmr_sort_segments", c_int32, c_void_p, c_int32, c_int32, c_void_p, c_void_p)
-    declare(loaded, "dmr_triangulation_use_cores", None, c_int32)
-    loaded.dmr_triangulation_use_cores(available_threads())
-    declare(loaded, "dmr_triangulation_locate", None, c_void_p, c_void_p, c_void_p, c_int32, c_void_p)
-    return loaded

@@ -45,45 +45,6 @@ class Triangles(Protocol):
         """
 
 
-@dataclass(frozen=True, eq=False)
-class HostTriangles:
-    """`Triangles` in main memory.
-
-    Attributes:
-        least_label: the least of the labels; each between it and the largest occurs.
-    """
-
-    corners: Int
-    neighbours: Int
-    labels: Int
-    least_label: int
-
-    def corners_in(self, room: Int | None) -> Int:
-        """Returns `corners`; `room` is not used."""
-        return self.corners
-
-    def finding_neighbours(self) -> Callable[[], Int]:
-        """Returns a function that returns `neighbours`."""
-        neighbours = self.neighbours
-        return lambda: neighbours
-
-    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[HostTriangles, Int]:
-        """Returns what `Triangles.within` describes."""
-        if kept[self.least_label :].all():
-            return self, sides
-        inside = kept[self.labels]
-        neighbours, sides = _renumbered(self.neighbours, sides, inside)
-        labels = self.labels[inside]
-        return HostTriangles(self.corners[inside], neighbours, labels, int(labels.min())), sides
-
-
-def _renumbered(neighbours: Int, sides: Int, kept: NDArray[np.bool_]) -> tuple[Int, Int]:
-    """Returns the neighbours of the triangles that are kept, and half-edges of these, numbered anew."""
-    number = np.full(len(kept) + 1, -1, np.int32)  # the last entry is that of neighbour -1
-    number[:-1][kept] = np.arange(np.count_nonzero(kept), dtype=np.int32)
-    return number[neighbours[kept]], number[sides >> 2] << 2 | sides & 3
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Plane:
     """The plane around a PSLG, triangulated within the convex hull and divided into parts by the segments.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.types import Int, Mesh
-from dmr.triangulation.native import library
+from dmr.triangulation.bindings import library
 
 DISTINCT, REPEATED, NO_MEMORY = range(3)  # enum Status of segment_order.cpp
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dmr.mesh.types import Float, Int
-from dmr.triangulation.native import library
+from dmr.triangulation.bindings import library
 
 # enum Verdict of sweep.cpp
 COVERED_ONCE, SAME_PLACE, TOUCHES, CROSSES, ON_ANOTHER, INSIDE, OUTSIDE, NO_MEMORY = range(8)

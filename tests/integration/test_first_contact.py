@@ -11,7 +11,7 @@ import pytest
 import dmr
 from dmr.cli import main
 from dmr.errors import InvalidMeshError, NativeLibraryError, OptionError
-from dmr.triangulation import native
+from dmr.triangulation import bindings
 
 HUGE = 10**400
 MESH = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
@@ -76,8 +76,8 @@ def test_coordinates_beyond_double_range_are_refused():
 
 
 def test_a_missing_triangulation_library_is_reported_as_such(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(native, "LIBRARY", tmp_path / "_triangulation.so")
-    native.library.cache_clear()
+    monkeypatch.setattr(bindings, "LIBRARY", tmp_path / "_triangulation.so")
+    bindings.library.cache_clear()
     try:
         with pytest.raises(NativeLibraryError, match=r"_triangulation\.so is missing"):
             dmr.triangulate(SQUARE)
@@ -88,7 +88,7 @@ def test_a_missing_triangulation_library_is_reported_as_such(monkeypatch, tmp_pa
         assert main(["refine", str(tmp_path / "a.poly")]) == 4
         assert "not fully installed" in capsys.readouterr().err
     finally:
-        native.library.cache_clear()
+        bindings.library.cache_clear()
 
 
 def test_read_raises_file_not_found_error(tmp_path: Path):

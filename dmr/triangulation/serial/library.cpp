@@ -410,8 +410,8 @@ Status triangulate(Result *result, const float64 *points, int32 n, const Range &
 
 } // namespace
 
-// The version of these functions (INTERFACE of dmr/triangulation/native.py): it is incremented when arguments change.
-extern "C" int32 dmr_triangulation_interface() { return 4; }
+// The version of these functions (INTERFACE of dmr/triangulation/bindings.py): it is incremented when arguments change.
+extern "C" int32 dmr_triangulation_interface() { return 5; }
 
 // Sets the number of cores that the process may use.
 extern "C" void dmr_triangulation_use_cores(int cores) { host::usable_cores = cores; }

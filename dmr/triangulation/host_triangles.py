@@ -1,0 +1,58 @@
+"""The triangles of a triangulated plane in main memory (`rounds.triangles` has those on a device)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.mesh.types import Int
+from dmr.triangulation.bindings import library
+
+
+@dataclass(frozen=True, eq=False)
+class HostTriangles:
+    """`Triangles` in main memory.
+
+    Attributes:
+        least_label: the least of the labels; each between it and the largest occurs.
+        threads: how many CPU threads share the work on them at most.
+    """
+
+    corners: Int
+    neighbours: Int
+    labels: Int
+    least_label: int
+    threads: int
+
+    def corners_in(self, room: Int | None) -> Int:
+        """Returns `corners`; `room` is not used."""
+        return self.corners
+
+    def finding_neighbours(self) -> Callable[[], Int]:
+        """Returns a function that returns `neighbours`."""
+        neighbours = self.neighbours
+        return lambda: neighbours
+
+    def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[HostTriangles, Int]:
+        """Returns what `Triangles.within` describes."""
+        if kept[self.least_label :].all():
+            return self, sides
+        native = library()
+        count, of_kept = len(self.labels), np.ascontiguousarray(kept)
+        numbers = np.empty(count, np.int32)
+        left = native.dmr_number_kept(
+            self.labels.ctypes.data, count, of_kept.ctypes.data, self.threads, numbers.ctypes.data
+        )
+        if left < 0:
+            raise MemoryError
+        made = tuple(np.empty(shape, np.int32) for shape in ((left, 3), (left, 3), left))
+        given = (self.corners, self.neighbours, self.labels, numbers)
+        if native.dmr_keep_triangles(
+            *(array.ctypes.data for array in given), count, self.threads, *(array.ctypes.data for array in made)
+        ):
+            raise MemoryError
+        least = self.least_label + int(kept[self.least_label :].argmax())
+        return HostTriangles(*made, least, self.threads), numbers[sides >> 2] << 2 | sides & 3
