@@ -12,7 +12,7 @@ from dataclasses import replace
 from dmr.refinement.rounds.work import Work
 from dmr.refinement.state.progress import UNBOUNDED
 
-STRICT_ROUNDS = 512
+STRICT_ROUNDS = 128
 
 
 def strict_rounds_left(work: Work) -> int:
