@@ -1,4 +1,4 @@
-"""ctypes bindings of the native library of triangulation (`serial/library.cpp`, `keeping.cpp`, and others)."""
+"""ctypes bindings of the native library of triangulation (`serial/library.cpp`, `serial/keeping.cpp`, and others)."""
 
 from __future__ import annotations
 

@@ -48,11 +48,11 @@ class HostTriangles:
         )
         if left < 0:
             raise MemoryError
-        made = tuple(np.empty(shape, np.int32) for shape in ((left, 3), (left, 3), left))
-        given = (self.corners, self.neighbours, self.labels, numbers)
+        corners, neighbours, labels = (np.empty(shape, np.int32) for shape in ((left, 3), (left, 3), left))
+        given, made = (self.corners, self.neighbours, self.labels, numbers), (corners, neighbours, labels)
         if native.dmr_keep_triangles(
             *(array.ctypes.data for array in given), count, self.threads, *(array.ctypes.data for array in made)
         ):
             raise MemoryError
         least = self.least_label + int(kept[self.least_label :].argmax())
-        return HostTriangles(*made, least, self.threads), numbers[sides >> 2] << 2 | sides & 3
+        return HostTriangles(corners, neighbours, labels, least, self.threads), numbers[sides >> 2] << 2 | sides & 3

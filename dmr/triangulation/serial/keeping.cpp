@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "portable/host_pool.hpp"
-#include "serial/threads.hpp"
+#include "threads.hpp"
 
 using std::int32_t;
 using std::size_t;
