@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,10 @@ from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.columns import mesh_columns
-from dmr.distributed.output.part import file_name
+from dmr.distributed.output.part import UNREFINED, UNREFINED_REASONS, file_name
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted, touching, united
-from dmr.distributed.tiles.sections import Section, sections
+from dmr.distributed.tiles.sections import NONE_MISSING, Section, sections
 from dmr.distributed.unions.union import Numbers, unite
 from dmr.io.archives.npz import copied, write_npz
 from dmr.mesh.types import Int
@@ -156,6 +157,9 @@ def make_part(
         "border": copied(others),
         "border_owners": copied(owners),
     }
+    missing = _missing_bounds(own)
+    if missing.size:
+        columns |= {UNREFINED: copied(missing[0]), UNREFINED_REASONS: copied(missing[1].astype(np.uint8))}
     with (out.path / file_name(index)).open("xb") as file:
         write_npz(file.fileno(), columns, threads)
     return {
@@ -166,6 +170,16 @@ def make_part(
         "segments": columns["segments"].shape[0],
         "own_vertices": len(union.numbers) - len(others),
     }
+
+
+def _missing_bounds(own: Sequence[Section]) -> Int:
+    """Returns `Section.missing` of sections one after the other, by triangle."""
+    firsts = accumulate((len(section.mesh.triangles) for section in own), initial=0)
+    shifted = [
+        section.missing + np.array([[first], [0]], np.int32) for section, first in zip(own, firsts, strict=False)
+    ]
+    found: Int = np.concatenate([NONE_MISSING, *shifted], axis=1)
+    return found[:, np.argsort(found[0], kind="stable")]
 
 
 def _owned_by_others(

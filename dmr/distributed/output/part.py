@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
 from dmr.distributed.output.slices import reading_archive
+from dmr.distributed.tiles.patch import REASONS
 from dmr.errors import FileContentError
 from dmr.io.npz import read_npz
 from dmr.mesh.types import Mesh
@@ -22,6 +23,7 @@ Int64 = NDArray[np.int64]
 # Fields of `Part` that a file holds besides the arrays of the mesh.
 _NUMBERS = ("index", "own", "first")
 _TABLES = ("numbers", "ghost_numbers", "ghost_owners", "border", "border_owners")
+UNREFINED, UNREFINED_REASONS = "unrefined", "unrefined_reasons"  # only in a file with such triangles
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,8 @@ class Part:
         ghost_numbers: (g,) int64, the number of each ghost, ascending; ghost_owners: (g,) int32, the part that owns it.
         border: (b,) int32, indices of the vertices that another part owns; border_owners: (b,) int32, that part. Of
             the parts with a triangle at a vertex, the one with the smallest number owns it.
+        unrefined: (u,) int32, the triangles of its own that miss a bound, ascending; unrefined_reasons: (u,) uint8, why
+            (`unrefined_triangles`).
     """
 
     index: int
@@ -51,6 +55,8 @@ class Part:
     ghost_owners: Int32
     border: Int32
     border_owners: Int32
+    unrefined: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
+    unrefined_reasons: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
 
     @cached_property
     def triangle_numbers(self) -> Int64:
@@ -74,6 +80,12 @@ class Part:
         owners[self.border] = self.border_owners
         return owners
 
+    @property
+    def unrefined_triangles(self) -> dict[str, Int32]:
+        """The triangles of its own that miss a bound, by reason, as `Refinement.unrefined_triangles`."""
+        by_reason = {name: self.unrefined[self.unrefined_reasons == place + 1] for place, name in enumerate(REASONS)}
+        return {name: triangles for name, triangles in by_reason.items() if len(triangles)}
+
     @classmethod
     def read(cls, path: Path) -> Part:
         """Reads a part.
@@ -90,6 +102,7 @@ class Part:
                 raise FileContentError(f"holds a mesh, but no part of one: it has no array {missing[0]}", path)
             found: dict[str, Any] = {name: int(archive[name]) for name in _NUMBERS}
             found |= {name: archive[name] for name in _TABLES}
+            found |= {name: archive[name] for name in (UNREFINED, UNREFINED_REASONS) if name in archive}
         part = cls(mesh=mesh, **found)
         with contextlib.suppress(IndexError):
             if part._fits():
@@ -104,6 +117,8 @@ class Part:
             and self.numbers.shape == (vertices,)
             and self.ghost_numbers.shape == self.ghost_owners.shape == (ghosts,)
             and self.border.shape == self.border_owners.shape
+            and self.unrefined.shape == self.unrefined_reasons.shape
+            and bool(((self.unrefined >= 0) & (self.unrefined < self.own)).all())
             and bool(((self.border >= 0) & (self.border < vertices)).all())
         )
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.text import counted
@@ -65,6 +68,15 @@ class Parts:
     def unrefined(self) -> dict[str, int]:
         """The number of triangles that the refinement left unrefined, by reason."""
         return dict(self.manifest.get("unrefined", {}))
+
+    @property
+    def unrefined_triangles(self) -> dict[str, NDArray[np.int64]]:
+        """The numbers of the triangles that the refinement left unrefined, by reason; reads all parts."""
+        found: dict[str, list[NDArray[np.int64]]] = {}
+        for part in self:
+            for reason, triangles in part.unrefined_triangles.items():
+                found.setdefault(reason, []).append(part.first + triangles.astype(np.int64))
+        return {reason: np.concatenate(each) for reason, each in found.items()}
 
     @cached_property
     def names(self) -> Names:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
@@ -14,8 +16,9 @@ from dmr.distributed.tiles.pieces import united
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import Numbers
-from dmr.mesh.types import Mesh
+from dmr.mesh.types import Int, Mesh
 
+NONE_MISSING: Int = np.empty((2, 0), np.int32)
 LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses
 
 
@@ -56,11 +59,13 @@ class Section:
         mesh: its mesh, with the segments of the result.
         numbers: of its vertices in the whole.
         labels: of its triangles, if the mesh does not have them.
+        missing: (2, k) int32, the triangles that miss a bound, and the reason of each (`REASONS`, plus 1).
     """
 
     mesh: Mesh
     numbers: Numbers
     labels: Labels | None = None
+    missing: Int = field(default_factory=lambda: NONE_MISSING)
 
     def as_piece(self) -> Piece:
         """Returns the section as a piece."""
@@ -71,17 +76,24 @@ def sections(inputs: Sequence[Folder], *, places: Sequence[int], firsts: Sequenc
     """Returns the sections of a piece, which are mapped to their files; arguments as in `PieceSource`."""
     if not places:
         piece = Piece.load(inputs[0])
-        return [Section(piece.mesh, Numbers(piece.numbers))]
+        return [Section(piece.mesh, Numbers(piece.numbers), missing=_missing(inputs[0]))]
     named = Whole.load(inputs[0]).named
     found = []
     for folder, place, first in zip(inputs[1:], places, firsts, strict=True):
         stored = Stored(folder, place)
         mesh, numbers = published_arrays(stored, named)
-        found.append(Section(mesh, Numbers(numbers, first), Labels.load(stored)))
+        found.append(Section(mesh, Numbers(numbers, first), Labels.load(stored), _missing(stored)))
     if loose:
         piece = Piece.load(Stored(inputs[0], LOOSE))
         found.append(Section(piece.mesh, Numbers(piece.numbers)))
     return found
+
+
+def _missing(stored: Folder | Stored) -> Int:
+    """Returns `Section.missing` of a stored patch or piece."""
+    if "reasons" not in stored:
+        return NONE_MISSING
+    return np.stack([stored["reasons_at"], stored["reasons"]]).astype(np.int32)
 
 
 def load_piece(store: Store, source: PieceSource) -> Piece:

@@ -27,7 +27,7 @@ from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import cut
-from dmr.distributed.tiles.patch import REASONS, Patch, glued
+from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
 from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
 from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted, place_coarsely
@@ -46,6 +46,7 @@ from dmr.triangulation.meshing import triangulate_noting
 COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result, but no more than
 COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
+NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
 SOURCE_ARRAYS = {
     Mesh: (
         "vertices", "triangles", "segments", "segment_markers", "vertex_markers", "vertex_attributes",
@@ -104,6 +105,9 @@ def begin(
             on_conflict=on_conflict, convex_hull=convex_hull, device=resources.device, threads=resources.threads,
         )  # fmt: skip
         Piece(result.mesh, np.arange(len(result.mesh.vertices))).save(out)
+        listed = {reason: np.asarray(rows, np.int32) for reason, rows in result.unrefined_triangles.items()}
+        codes = [np.full(len(rows), REASONS.index(reason) + 1, np.uint8) for reason, rows in listed.items()]
+        store_sparse(out, "reasons", np.concatenate([NO_REASONS, *codes]), np.concatenate([NO_ROWS, *listed.values()]))
         out[BORDER] = np.empty(0, np.int64)
         return {
             "tiles": 0, "vertices": len(result.mesh.vertices), "complete": result.complete,

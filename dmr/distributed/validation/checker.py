@@ -225,6 +225,10 @@ def _report(
     parts: Parts, findings: Findings, summaries: Sequence[Summary], exceptions: Sequence[Mapping[str, Any]]
 ) -> Report:
     found = [each["statistics"] for each in summaries if "statistics" in each]
+    unrefined: dict[str, list[int]] = {}
+    for each in summaries:
+        for reason, triangles in each.get("unrefined", {}).items():
+            unrefined.setdefault(reason, []).extend(triangles)
     measured: dict[str, Any] = {name: value for each in found for name, value in each.items()}
     for extreme in (min, max):
         for name in (f"{extreme.__name__}_angle", f"{extreme.__name__}_area"):
@@ -236,4 +240,5 @@ def _report(
         skipped=findings.skipped,
         statistics={"segments": 0, **parts.counts, **measured},
         exceptions=tuple(SmallAngle(**each) for each in exceptions),
+        unrefined={reason: tuple(triangles) for reason, triangles in unrefined.items()},
     )

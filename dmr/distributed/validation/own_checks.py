@@ -15,9 +15,10 @@ from dmr.mesh.types import Mesh
 from dmr.sizing.source import SizeSource
 from dmr.validation.arrays.pieces import Workers
 from dmr.validation.bounds.sizes import check_max_area, check_max_edge, check_own_areas
-from dmr.validation.bounds.small_angles import describe_angle
+from dmr.validation.bounds.small_angles import describe_angle, straight_candidates
+from dmr.validation.bounds.unrefined import Unrefined
 from dmr.validation.domain.input_mesh import check_steps, check_vertices
-from dmr.validation.triangulation.chains import Arcs
+from dmr.validation.triangulation.chains import Arcs, Chains
 from dmr.validation.triangulation.duplicates import check_duplicates
 from dmr.validation.triangulation.geometry import check_delaunay, check_orientation
 from dmr.validation.triangulation.shapes import TriangleShapes, triangles_below
@@ -109,14 +110,14 @@ class OwnChecks:
             bounds: "max_area", where given; max_edge: the bound on edges.
             refined: whether own area bounds must hold.
         """
-        excused = np.zeros(len(self.mesh.triangles), bool)
+        excused = self.left.excused
         if self._min_angle is not None:
             # Those near segments may lie beside a small corner of the input, which the union shows.
             self.findings.start("angle")
             min_angle, lost = self._min_angle, self.below[~self.near_segments]
             self.findings.add("angle", "triangle", lost, lambda i: describe_angle(self.mesh, int(lost[i]), min_angle))
         if "max_area" in bounds:
-            check_max_area(self.mesh, self.points, bounds["max_area"], self.findings)
+            check_max_area(self.mesh, self.points, bounds["max_area"], self.findings, excused)
         if max_edge is not None:
             bound = max_edge if max_edge.number is None else max_edge.number
             check_max_edge(self.mesh, self.points, bound, self.findings, excused)
@@ -134,12 +135,26 @@ class OwnChecks:
         return mask
 
     @cached_property
+    def left(self) -> Unrefined:
+        """The triangles that the part lists as unrefined for want of precision, where it and its ghosts confirm that.
+
+        Segments may go on beyond the ghosts. Then their largest coordinates may be larger than those that are seen, and
+        less is confirmed; whether one has never been split is not seen, so "kept_segment" is not confirmed at all.
+        """
+        listed = self.part.unrefined_triangles.get("precision")
+        if listed is None:
+            return Unrefined.none(len(self.mesh.triangles))
+        chains = Chains.trace(self.arcs, straight_candidates(self.mesh, self.arcs))
+        return Unrefined.of(self.mesh, self.topology, chains, {"precision": listed})
+
+    @cached_property
     def below(self) -> Int64:
-        """The triangles of the part below the angle bound, ascending."""
+        """The triangles of the part below the angle bound that `left` does not excuse, ascending."""
         if self._min_angle is None:
             return np.zeros(0, np.int64)
         unsure = self.shapes.unsure[self.shapes.unsure < self.own]
-        return triangles_below(self.mesh, self.points, unsure, self._min_angle, self._workers)
+        below = triangles_below(self.mesh, self.points, unsure, self._min_angle, self._workers)
+        return below[~self.left.excused[below]]
 
     @cached_property
     def near_segments(self) -> Mask:

@@ -55,7 +55,8 @@ def check_part(
 
     Returns:
         The findings; "usable", whether the part can be compared with others; "owners", of its ghosts; "rows", where
-        its vertices divide into equal ranges of numbers, one per part; and "statistics" of its triangles.
+        its vertices divide into equal ranges of numbers, one per part; "statistics" of its triangles; and "unrefined",
+        those that are excused, by reason.
     """
     faults = Findings()
     faults.start("parts")
@@ -91,6 +92,9 @@ def check_part(
         "owners": np.unique(part.ghost_owners).tolist(),
         "rows": np.searchsorted(part.numbers, ranges).tolist(),
         "statistics": checks.shapes.statistics,
+        "unrefined": {
+            reason: part.triangle_numbers[triangles].tolist() for reason, triangles in checks.left.by_reason.items()
+        },
     }
 
 

@@ -358,3 +358,27 @@ def test_a_bound_on_edges_by_place(parts):
         assert found.counts == expected.counts and found.counts["max edge"] > 5
     with pytest.raises(OptionError, match="max_edge must be a number or a SizeField"):
         validate(parts, max_edge=lambda points: points[:, 0])
+
+
+@pytest.mark.parametrize("tile_triangles", [1000, 10**6])
+def test_triangles_left_for_want_of_precision_are_listed_and_confirmed(tile_triangles, tmp_path):
+    """A vertex lies within ulps of a segment: the coordinates have no room for the points that it needs."""
+    height = 4 * np.spacing(4.0)
+    graph = dmr.Pslg([(0, 0), (4, 0), (4, 4), (0, 4), (1.5, height)], [[0, 1], [1, 2], [2, 3], [3, 0]])
+    parts = dmr.distributed.refine(graph, tmp_path / "out", max_area=0.01, tile_triangles=tile_triangles, device="cpu")
+    assert (len(parts) > 1) == (tile_triangles == 1000)
+    left = parts.unrefined_triangles
+    assert {reason: len(triangles) for reason, triangles in left.items()} == parts.unrefined
+    assert set(left) == {"precision"}
+    report = dmr.distributed.validate(parts, input=graph, min_angle=30, max_area=0.01)
+    assert report.ok, report.failures
+    assert report.unrefined == {"precision": tuple(left["precision"].tolist())}
+    assert dmr.validate(parts.gather(), input=graph, min_angle=30, max_area=0.01, unrefined=left).ok
+    # A triangle that is only said to lack precision is not excused.
+    for part in parts:
+        with np.load(parts.path(part.index)) as archive:
+            arrays = dict(archive)
+        arrays["unrefined"] = np.arange(part.own, dtype=np.int32)
+        arrays["unrefined_reasons"] = np.full(part.own, 2, np.uint8)
+        np.savez(parts.path(part.index), **arrays)
+    assert not dmr.distributed.validate(parts, input=graph, min_angle=45).ok
