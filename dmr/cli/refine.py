@@ -29,7 +29,7 @@ def run(arguments: Arguments, console: Console) -> int:
     left = None if arguments.unrefined is None else list_target(arguments.unrefined, force=arguments.force)
 
     from dmr.common.threads import thread_count
-    from dmr.memory import open_device
+    from dmr.memory import arriving_results, open_device
     from dmr.refinement import choose_device, refine
 
     asked = {"profile": arguments.profile}
@@ -49,19 +49,20 @@ def run(arguments: Arguments, console: Console) -> int:
         size = with_features(size, arguments, found)
     sized = size is not None or max_edge is not None
     seconds_reading = time.perf_counter() - started
-    with error_context(arguments.input), console.progress("refining") as bar:
-        opened = choose_device(found, chosen, arguments.device, arguments.threads, sized=sized)
-        # A bar needs the host between rounds. A GPU that drives its own rounds finishes too soon for a bar to help.
-        by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
-        progress = None if by_device and chosen.needs_host(**asked) is None else bar
-        result = refine(
-            found, **options, **outline, size=size, max_edge=max_edge, device=arguments.device,
-            threads=arguments.threads, progress=progress, profile=arguments.profile,
-        )  # fmt: skip
-    for warning in result.warnings:
-        console.warn(warning)
-    started = time.perf_counter()
-    written = output.write(result.mesh)
+    with arriving_results():  # the mesh is written while it arrives from a GPU
+        with error_context(arguments.input), console.progress("refining") as bar:
+            opened = choose_device(found, chosen, arguments.device, arguments.threads, sized=sized)
+            # A bar needs the host between rounds. A GPU that drives its own rounds finishes too soon for a bar to help.
+            by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)
+            progress = None if by_device and chosen.needs_host(**asked) is None else bar
+            result = refine(
+                found, **options, **outline, size=size, max_edge=max_edge, device=arguments.device,
+                threads=arguments.threads, progress=progress, profile=arguments.profile,
+            )  # fmt: skip
+        for warning in result.warnings:
+            console.warn(warning)
+        started = time.perf_counter()
+        written = output.write(result.mesh)
     if left is not None:
         written += write_list(left, result, overwrite=arguments.force)
     seconds_writing = time.perf_counter() - started

@@ -34,6 +34,7 @@ from dmr.io.triangle_files.reading import (
     read_pslg,
 )
 from dmr.io.triangle_files.writing import write_mesh, write_part
+from dmr.memory import Arriving, finish_arrivals, rows_of
 from dmr.mesh.arguments import check_kind, file_path
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangle.names import SUFFIXES
@@ -175,7 +176,8 @@ def write(
     base = one_of("base", base, (0, 1))
     thread_count(threads)
     path = file_path(path)
-    check_kind(item, Mesh, Pslg, name="item")
+    arrives = isinstance(item, Mesh) and isinstance(rows_of(item.triangles), Arriving)  # from a refinement
+    check_kind(item, Mesh, Pslg, name="item", indices=not arrives)
     extras = Extras(
         order=one_of("order", order, (1, 2)),
         neighbours=switch("neighbours", neighbours),
@@ -201,6 +203,8 @@ def _write(
     if form is None and suffix not in OURS:
         raise FileError(unknown_suffix(path, *OURS), path)
     extras.check(path)
+    if suffix not in (".npz", ".ele", ".node"):
+        finish_arrivals()
     if suffix == ".npz":
         return write_npz(path, item, overwrite=overwrite, threads=threads)
     if is_coastal(path) and isinstance(item, Mesh):

@@ -19,13 +19,14 @@ from dmr.common.files.replacing import replace_files
 from dmr.common.threads import thread_count
 from dmr.errors import FileContentError, OutOfMemoryError, file_error, mesh_from_file
 from dmr.io.archives import npz as archives
+from dmr.memory import Arriving, rows_of
 from dmr.mesh.names import MARKERS, REGIONS
 from dmr.mesh.types import Mesh, Pslg
 
 VERSION = 1
 VERSION_KEY = "dmr_format"
 
-_PIECE_BYTES = 1 << 26  # of an array that is written at once
+_PIECE_BYTES = 1 << 24  # of an array that is written at once
 
 # The names of regions and markers, as arrays of numbers and of texts.
 _NAME_KEYS = [f"{kind[:-1]}_{what}" for kind in (REGIONS, MARKERS) for what in ("numbers", "names")]
@@ -113,14 +114,15 @@ def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool, threads: int | 
 
 def _column(array: NDArray[Any]) -> archives.Column | archives.Arriving:
     """Returns an array for the archive: a large one in pieces, between which signals are handled."""
-    if array.nbytes <= _PIECE_BYTES:
+    table = rows_of(array)
+    if array.nbytes <= _PIECE_BYTES and not isinstance(table, Arriving):
         return archives.copied(array)
     rows = max(1, _PIECE_BYTES * len(array) // array.nbytes)
-    pieces = partial(_pieces, np.ascontiguousarray(array), rows)
+    pieces = partial(_pieces, table if isinstance(table, Arriving) else np.ascontiguousarray(array), rows)
     return archives.Arriving(array.dtype, array.shape, pieces)
 
 
-def _pieces(array: NDArray[Any], rows: int) -> Iterator[NDArray[Any]]:
+def _pieces(array: NDArray[Any] | Arriving, rows: int) -> Iterator[NDArray[Any]]:
     for first in range(0, len(array), rows):
         yield array[first : first + rows]
 

@@ -28,6 +28,7 @@ from dmr.common.moved import NAMES_OF_MEMORY
 from dmr.common.threads import available_threads, thread_count
 from dmr.memory.arguments import Argument, DeviceCount, Number, Packed, bound_of
 from dmr.memory.arrays import Device, DeviceArray, Loop
+from dmr.memory.arriving import Arriving, arrive, arriving_results, finish_arrivals, rows_of
 from dmr.memory.declarations import Enumeration, constant, real_constant, record
 from dmr.memory.deferred import DeferredContent
 from dmr.memory.discovery import DeviceInfo, device_of, devices, gpu_absence, open_device, warm
@@ -46,6 +47,7 @@ from dmr.memory.signatures import pack, signatures
 
 __all__ = [
     "Argument",
+    "Arriving",
     "DeferredContent",
     "Device",
     "DeviceArray",
@@ -64,6 +66,8 @@ __all__ = [
     "__version__",
     "all_finite",
     "argsort",
+    "arrive",
+    "arriving_results",
     "available_memory",
     "available_threads",
     "bound_of",
@@ -72,6 +76,7 @@ __all__ = [
     "copy",
     "device_of",
     "devices",
+    "finish_arrivals",
     "flagged_indices",
     "gpu_absence",
     "minmax_float64",
@@ -80,6 +85,7 @@ __all__ = [
     "real_constant",
     "record",
     "require_memory",
+    "rows_of",
     "scan",
     "signatures",
     "sort_pairs",

@@ -115,12 +115,26 @@ class DeviceArray(ABC):
         if out is None:
             self.device.calling.moved[self.dtype] += self.size
             return self._downloaded()
-        if not (out.flags.c_contiguous and out.flags.writeable):
-            raise ValueError("the target of a download must be a contiguous array that can be written")
-        target = self._checked(out)
+        target = self._target(out)
         self.device.calling.moved[self.dtype] += self.size
         self._download(target)
         return out
+
+    def begin_download(self, out: NDArray[Any]) -> Callable[[], int]:
+        """Begins to copy the array to `out`, after the work launched before; on a GPU, while later work runs.
+
+        Args:
+            out: bytes, contiguous, as many as the array has.
+
+        Returns:
+            A function that waits for more, and returns how many bytes have arrived, from the beginning on.
+
+        Raises:
+            ValueError: `out` has another size, is not contiguous, or cannot be written.
+        """
+        target = self._target(out.view(self.dtype))
+        self.device.calling.moved[self.dtype] += self.size
+        return self._begin_download(target)
 
     def detach(self) -> NDArray[Any]:
         """Returns the content as a numpy array, without a copy if possible; the device array is not used any more."""
@@ -136,6 +150,10 @@ class DeviceArray(ABC):
 
     @abstractmethod
     def _download(self, target: NDArray[Any]) -> None: ...
+
+    def _begin_download(self, target: NDArray[Any]) -> Callable[[], int]:
+        self._download(target)
+        return lambda: target.nbytes
 
     def _downloaded(self) -> NDArray[Any]:
         """Returns the array in new memory."""
@@ -175,6 +193,11 @@ class DeviceArray(ABC):
         if array.size != self.size:
             raise ValueError(f"{array.size} values for a device array of {self.size}")
         return array.reshape(-1)
+
+    def _target(self, out: NDArray[Any]) -> NDArray[Any]:
+        if not (out.flags.c_contiguous and out.flags.writeable):
+            raise ValueError("the target of a download must be a contiguous array that can be written")
+        return self._checked(out)
 
     def _bounds(self, part: slice) -> tuple[int, int]:
         start, stop, step = part.indices(self.size)

@@ -80,6 +80,43 @@ def test_an_upload_of_another_size_or_dtype_is_refused(device):
     assert array.download().tolist() == [0, 0, 0]
 
 
+BEGUN = 10_000_000  # int32: three buffers of page-locked memory
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "upload", "download", "small download", "another"])
+def test_a_download_arrives_beside_other_work(device, meanwhile):
+    values = np.arange(BEGUN, dtype=np.int32)
+    array, other = device.array(values), device.array(values[::-1].copy())
+    target = np.zeros(BEGUN, np.int32)
+    advance = array.begin_download(target.view(np.uint8))
+    arrived = advance()
+    assert 0 < arrived <= target.nbytes and np.array_equal(target[: arrived // 4], values[: arrived // 4])
+    if meanwhile == "upload":
+        other.upload(values)
+        assert np.array_equal(other.download(), values)
+    elif meanwhile == "download":
+        assert np.array_equal(other.download(), values[::-1])
+    elif meanwhile == "small download":
+        assert np.array_equal(other[:9].download(), values[::-1][:9])
+    elif meanwhile == "another":
+        second = np.zeros(BEGUN, np.int32)
+        more = other.begin_download(second.view(np.uint8))
+        while more() < second.nbytes:
+            pass
+        assert np.array_equal(second, values[::-1])
+    del array
+    device.empty(BEGUN, np.int32).fill(0)  # the memory of a download is not used again before its end
+    while advance() < target.nbytes:
+        pass
+    assert np.array_equal(target, values) and advance() == target.nbytes
+
+
+@pytest.mark.parametrize("size", [39, 41])
+def test_a_download_into_bytes_that_do_not_fit_is_refused(device, size):
+    with pytest.raises(ValueError):
+        device.array(np.arange(10, dtype=np.int32)).begin_download(np.empty(size, np.uint8))
+
+
 def test_a_download_into_a_given_array(device):
     table = np.zeros((5, 2))
     points = device.array(np.arange(6.0).reshape(3, 2), POINT)

@@ -18,6 +18,7 @@ from dmr.errors import ExistingFileError, FileError
 from dmr.io import native
 from dmr.io.extras import Extras
 from dmr.io.text import TextFile
+from dmr.memory import Arriving, finish_arrivals, rows_of
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangle.names import VORONOI_SUFFIXES, companion, family
 
@@ -45,7 +46,7 @@ class Writer:
         columns = attributes.shape[1]
 
         def fill(file: int) -> None:
-            reals = np.hstack([item.vertices, attributes]) if columns else item.vertices
+            reals = np.hstack([rows_of(item.vertices)[:], attributes]) if columns else rows_of(item.vertices)
             self._header(file, len(item.vertices), 2, columns, int(markers is not None))
             self._table(file, len(item.vertices), reals=reals, integers=markers)
 
@@ -58,7 +59,7 @@ class Writer:
 
         def fill(file: int) -> None:
             self._header(file, len(elements), elements.shape[1], attributes.shape[1])
-            self._table(file, len(elements), indices=elements, reals=attributes)
+            self._table(file, len(elements), indices=rows_of(elements), reals=attributes)
 
         return fill
 
@@ -140,8 +141,8 @@ class Writer:
         self,
         file: int,
         count: int,
-        indices: NDArray[np.int32] | None = None,
-        reals: NDArray[np.float64] | None = None,
+        indices: NDArray[np.int32] | Arriving | None = None,
+        reals: NDArray[np.float64] | Arriving | None = None,
         integers: NDArray[np.int32] | None = None,
         first_row: int = 0,
     ) -> None:
@@ -194,6 +195,8 @@ def write_mesh(
         InvalidMeshError: neighbours or the dual are requested, and an edge has two triangles on one side; or a triangle
             has no circumcenter.
     """
+    if extras.order == 2 or extras.neighbours or extras.edges or extras.voronoi:  # which are derived from all of it
+        finish_arrivals()
     writer = Writer(base, threads, markers=extras.markers)
     left_out = {companion(path, suffix) for suffix in extras.leave_out}
     node, ele, poly, area = (companion(path, suffix) for suffix in (".node", ".ele", ".poly", ".area"))
@@ -292,8 +295,10 @@ def _refuse_existing(paths: Sequence[Path]) -> None:
             raise ExistingFileError("exists already, and may not be overwritten", path)
 
 
-def _matrix(array: NDArray[Any] | None, count: int) -> NDArray[Any]:
+def _matrix(array: NDArray[Any] | Arriving | None, count: int) -> NDArray[Any] | Arriving:
     """An array as a matrix: (n,) becomes (n, 1), and None becomes (n, 0)."""
+    if isinstance(array, Arriving):
+        return array
     if array is None:
         return np.empty((count, 0), np.int32)
     return np.ascontiguousarray(array[:, None] if array.ndim == 1 else array)

@@ -6,6 +6,7 @@ the bus bandwidth; here all cores copy one buffer while the other one is transfe
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ SMALL_BYTES = 4096  # for counters and similar data: one buffer, one copy
 BUFFER_BYTES = 16 * 2**20  # a huge page for each of eight threads
 TOUCHED_BYTES = 4 * BUFFER_BYTES  # pages of a target that are made ready at once: two for each of 16 threads
 MOST_THREADS = 16  # more do not copy faster
+NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: this stream and the default stream do not wait for each other
 
 
 class Part(NamedTuple):
@@ -55,6 +57,7 @@ class Staging:
         self._received: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
         self._sending: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
         self._sent = Event()
+        self._arrival: Arrival | None = None  # the one that uses the buffers
 
     @cached_property
     def _buffers(self) -> list[tuple[Bytes, Event]]:
@@ -63,6 +66,7 @@ class Staging:
 
     def _parts(self, nbytes: int) -> Iterator[Part]:
         """Yields the parts of a transfer in turn, each when its buffer is free."""
+        self.finish_arrival()
         for turn, start in enumerate(range(0, nbytes, BUFFER_BYTES)):
             buffer, arrived = self._buffers[turn % 2]
             self._guarded(arrived.wait)
@@ -107,21 +111,86 @@ class Staging:
             return
         travelling: Part | None = None
         for part in self._parts(target.nbytes):
-            self._guarded(partial(driver.memcpy_dtoh_async, part.staged, pointer + part.start, self._stream))
-            part.arrived.record(self._stream.handle)
+            self.send(part, pointer, self._stream)
             if part.start % TOUCHED_BYTES == 0:
                 touch(target[part.start : part.start + TOUCHED_BYTES], self._threads)
             if travelling is not None:
-                self._take(travelling, target)
+                self.take(travelling, target)
             travelling = part
         if travelling is not None:
-            self._take(travelling, target)
+            self.take(travelling, target)
 
     def download_directly(self, pointer: int, target: Bytes) -> None:
         """Copies bytes as `download` does, to page-locked memory."""
         self._guarded(partial(driver.memcpy_dtoh_async, target, pointer, self._stream))
         self._guarded(partial(wait_for_stream, self._stream.handle))
 
-    def _take(self, part: Part, target: Bytes) -> None:
+    def begin(self, pointer: int, target: Bytes, source: object) -> Arrival:
+        """Begins a download after the work launched before; later work does not wait for it.
+
+        Another transfer of more than `SMALL_BYTES` completes it first.
+
+        Args:
+            pointer, target: as for `download`; source: the owner of the device's memory, which lasts until the end.
+        """
+        ready = Event()
+        ready.record(self._stream.handle)
+        ready.hold(self._copies.handle)
+        self._arrival = Arrival(self, self._copies, self._parts(target.nbytes), pointer, target, source)
+        return self._arrival
+
+    def finish_arrival(self) -> None:
+        """Completes the download that `begin` has begun, if it has not ended."""
+        arrival, self._arrival = self._arrival, None
+        if arrival is not None:
+            arrival.finish()
+
+    @cached_property
+    def _copies(self) -> Any:
+        """The stream of downloads beside other work."""
+        return driver.Stream(NON_BLOCKING)
+
+    def take(self, part: Part, target: Bytes) -> None:
+        """Waits for a part, and copies it to its place in the target."""
         self._guarded(part.arrived.wait)
         copy(target[part.start : part.stop], part.staged, self._threads)
+
+    def send(self, part: Part, pointer: int, stream: Any) -> None:
+        """Starts the copy of a part from the device's memory."""
+        self._guarded(partial(driver.memcpy_dtoh_async, part.staged, pointer + part.start, stream))
+        part.arrived.record(stream.handle)
+
+
+class Arrival:
+    """A download whose parts are taken one by one, while the next ones travel."""
+
+    def __init__(
+        self, staging: Staging, stream: Any, parts: Iterator[Part], pointer: int, target: Bytes, source: object
+    ) -> None:
+        self._staging, self._stream, self._parts = staging, stream, parts
+        self._pointer, self._target, self._source = pointer, target, source
+        self._travelling: deque[Part] = deque()
+        self._arrived = 0
+        self._send()
+        self._send()
+
+    def advance(self) -> int:
+        """Waits for one more part, if any is missing; returns the number of bytes that have arrived."""
+        if self._travelling:
+            part = self._travelling[0]
+            self._staging.take(part, self._target)
+            self._travelling.popleft()
+            self._send()
+            self._arrived = part.stop
+        return self._arrived
+
+    def finish(self) -> None:
+        """Waits for all parts."""
+        while self._travelling:
+            self.advance()
+
+    def _send(self) -> None:
+        part = next(self._parts, None)
+        if part is not None:
+            self._staging.send(part, self._pointer, self._stream)
+            self._travelling.append(part)

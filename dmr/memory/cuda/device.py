@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from dmr.memory.arrays import Device, DeviceArray
 from dmr.memory.cuda.compiler import cubin, cubins, module, modules
 from dmr.memory.cuda.context import PrimaryContext, in_context
 from dmr.memory.cuda.cooperative import CooperativeKernel
-from dmr.memory.cuda.copying import Staging
+from dmr.memory.cuda.copying import NON_BLOCKING, Arrival, Staging
 from dmr.memory.cuda.drivercalls import call
 from dmr.memory.cuda.loops import GraphLoop, Graphs
 from dmr.memory.cuda.page_locked import PageLockedPool
@@ -43,7 +43,6 @@ LANES = 32  # threads per warp
 BLOCKS_TO_SPREAD_OVER = 8  # blocks per multiprocessor for an unknown number of indices
 BLOCKS_IN_FLIGHT = 16  # blocks of BLOCK_SIZE threads that are resident on a multiprocessor
 DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: this stream and the default stream do not wait for each other
 
 
 class CudaArray(DeviceArray):
@@ -122,6 +121,15 @@ class CudaArray(DeviceArray):
     @in_context
     def _download(self, target: NDArray[Any]) -> None:
         self._cuda.staging.download(self.pointer, target.view(np.uint8))
+
+    @in_context
+    def _begin_download(self, target: NDArray[Any]) -> Callable[[], int]:
+        arrival = self._cuda.staging.begin(self.pointer, target.view(np.uint8), self)
+        return partial(self._advance, arrival)
+
+    @in_context
+    def _advance(self, arrival: Arrival) -> int:
+        return arrival.advance()
 
     @in_context
     def _downloaded(self) -> NDArray[Any]:

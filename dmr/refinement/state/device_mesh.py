@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dmr.errors import OutOfMemoryError
-from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack
+from dmr.memory import Device, DeviceArray, Packed, arrive, flagged_indices, pack
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.state.result_memory import ResultMemory
 
@@ -170,27 +171,30 @@ class DeviceMesh:
         memory = memory or ResultMemory(source.vertices, source.vertex_markers, device)
         corners = device.empty(3 * self.slots, np.int32)
         device.launch("restore_corners", self.slots, self.triangles, self.order, self.input_vertices, corners)
-        vertices = memory.vertices(self.vertices)
-        self.points[self.input_vertices : self.vertices].download(out=vertices[self.input_vertices :])
-        if self.given is not None:  # placed points have been smoothed
-            vertices[self.order.download()] = (
-                self.points[: self.input_vertices].download().view(np.float64).reshape(-1, 2)
-            )
+        vertices, room = memory.vertices(self.vertices), memory.triangles(self.slots)
         segments, origins = self.segments()
-        marked = source.vertex_markers is not None
+        fields: dict[str, Any] = {
+            "segments": segments,
+            "segment_markers": self.named_markers[origins] if self.named else None,
+            "vertex_markers": None
+            if source.vertex_markers is None
+            else self.vertex_markers(memory.markers(self.vertices)),
+            "vertex_attributes": self.vertex_attributes(source),
+            "triangle_attributes": self.triangle_attributes(source),
+            "area_bounds": None if self.area_bounds is None else self._of_ancestors(self.area_bounds),
+        }
+        if self.given is not None:  # placed points have been smoothed
+            moved = self.points[: self.input_vertices].download()
+            vertices[self.order.download()] = moved.view(np.float64).reshape(-1, 2)
+        # Last, since these may arrive while they are used.
+        arrive(self.points[self.input_vertices : self.vertices], vertices, self.input_vertices)
+        if room is not None:
+            arrive(corners, room)
+        triangles = corners.detach().reshape(-1, 3) if room is None else room
         return Mesh.sound(
-            vertices=vertices,
-            triangles=_downloaded(corners, memory.triangles(self.slots)),
-            segments=segments,
-            segment_markers=self.named_markers[origins] if self.named else None,
-            vertex_markers=self.vertex_markers(memory.markers(self.vertices)) if marked else None,
-            vertex_attributes=self.vertex_attributes(source),
-            triangle_attributes=self.triangle_attributes(source),
-            area_bounds=None if self.area_bounds is None else self._of_ancestors(self.area_bounds),
-            holes=source.holes,
-            regions=source.regions,
-            names=source.names,
-        )
+            vertices=vertices, triangles=triangles, holes=source.holes, regions=source.regions, names=source.names,
+            **fields,
+        )  # fmt: skip
 
     def triangle_attributes(self, source: Mesh) -> Float | None:
         """Returns the attributes of the triangles, those of their ancestors; `source` is the input."""
@@ -250,11 +254,3 @@ class DeviceMesh:
             rows = self.attributes[: self.input_vertices * self.width].download()
             attributes[self.order.download()] = rows.reshape(-1, self.width)
         return attributes
-
-
-def _downloaded(corners: DeviceArray, room: Int | None) -> Int:
-    """Returns (t, 3) corners on the host, in `room` if there is any."""
-    if room is None:
-        return corners.detach().reshape(-1, 3)
-    corners.download(out=room.reshape(-1))
-    return room
