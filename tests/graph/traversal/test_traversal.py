@@ -486,6 +486,37 @@ def test_results_of_small_searches_are_frozen_when_they_are_read():
             array[0] = 1
 
 
+@pytest.mark.parametrize("options", [{"device": "cpu"}, {"device": "cpu", "threads": 1}, {"device": "auto"}, {}])
+def test_small_searches_reuse_the_memory_of_dropped_results_only(options):
+    graph = CsrGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], None, 5)
+    expected = [[(node - source) % 4 if node < 4 else -1 for node in range(5)] for source in range(4)]
+    kept = [bfs(graph, source, order=True, **options) for source in range(4)]
+    orders = [bfs(graph, source, order=True, **options).order for source in range(4)]  # of results that are dropped
+    views = [bfs(graph, source, **options).distances[1:] for source in range(4)]
+    for source in range(4):
+        assert kept[source].device == "cpu"
+        assert kept[source].distances.tolist() == expected[source] and views[source].tolist() == expected[source][1:]
+        path = [(source + step) % 4 for step in range(4)]
+        assert kept[source].order.tolist() == orders[source].tolist() == path
+        assert [kept[source].parents[node] for node in path] == [-1, *path[:3]]
+    first = bfs(graph, 0, **options).distances.ctypes.data
+    assert bfs(graph, 1, **options).distances.ctypes.data == first
+
+
+@pytest.mark.parametrize(
+    "changed", [{"source": 5}, {"source": True}, {"parents": 2.5}, {"device": "gpu"}, {"threads": 0}]
+)
+def test_small_graphs_that_were_searched_before_check_their_arguments(changed):
+    graph = CsrGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], None, 5)
+    arguments = {"source": 0, "parents": True, "device": "cpu", "threads": 1}
+    bfs(graph, **arguments)
+    if changed == {"source": True}:
+        assert bfs(graph, **{**arguments, **changed}).sources == (1,)
+    else:
+        with pytest.raises(static_graph.DmrError, match=r"node 5|parents must be|device must be|threads must be"):
+            bfs(graph, **{**arguments, **changed})
+
+
 def test_prepared_launches_change_consecutive_parameters():
     device, counts = open_device("cpu"), np.zeros(3, np.int64)
     graph = upload(CsrGraph.from_edges([0], [1], None, 2), "cpu")
