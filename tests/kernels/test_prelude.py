@@ -41,7 +41,7 @@ def names(*files: str, after: str = "") -> set[str]:
 
 
 def test_nvcc_and_the_emulator_have_the_same_words():
-    emulated = names("emulated.cuh", after="// ---- The words of cuda.cuh")
+    emulated = names("emulated.cuh", after="// ---- The definitions of cuda.cuh")
     assert names("cuda.cuh", "grid.cuh") == emulated | names("plain_kernels.cuh")
 
 
