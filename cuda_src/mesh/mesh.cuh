@@ -81,3 +81,42 @@ INLINE void prefetch_surroundings(const int32 *listed, Index i, Index end, const
                 if (triangles[across].link[k] >= 0)
                     prefetch_corners(triangles[triangles[across].link[k]], points);
 }
+
+// The same for a loop over subsegments to be split: prefetches the subsegments, their ends and the triangles on their
+// sides, the corners and neighbours of these, and the corners of the neighbours.
+INLINE void prefetch_around_subsegments(const int32 *listed, Index i, Index end, const Mesh &mesh) {
+    constexpr Index FAR = 16, NEAR = 12, NEARER = 8, NEAREST = 4;
+    if (!PREFETCHES)
+        return;
+    const Triangle *const triangles = mesh.triangles;
+    const auto sides_of = [&](Index place, auto visit) {
+        const Subsegment &s = mesh.subsegments[listed[place]];
+        for (int32 side : {s.left, s.right})
+            if (side != NOTHING)
+                visit(triangles[side]);
+    };
+    if (i + FAR < end) {
+        prefetch(&mesh.subsegments[listed[i + FAR]]);
+        prefetch(&mesh.subsegment_origin[listed[i + FAR]]);
+    }
+    if (i + NEAR < end) {
+        const Subsegment &s = mesh.subsegments[listed[i + NEAR]];
+        prefetch(&mesh.input_segments[mesh.subsegment_origin[listed[i + NEAR]]]);
+        for (int32 vertex : {s.from, s.to}) {
+            prefetch(&mesh.points[vertex]);
+            prefetch(&mesh.vertex_parameter[vertex]);
+        }
+        sides_of(i + NEAR, [](const Triangle &t) { prefetch(&t); });
+    }
+    if (i + NEARER < end)
+        sides_of(i + NEARER, [&](const Triangle &t) {
+            prefetch_corners(t, mesh.points);
+            prefetch_neighbours(t, triangles);
+        });
+    if (i + NEAREST < end)
+        sides_of(i + NEAREST, [&](const Triangle &t) {
+            for (int32 across : t.link)
+                if (across >= 0)
+                    prefetch_corners(triangles[across], mesh.points);
+        });
+}

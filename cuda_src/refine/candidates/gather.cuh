@@ -83,10 +83,19 @@ INLINE void gather_bad(const Team &team, Piece piece, Sums<2> before, const Comp
 INLINE void gather_subsegments(const Team &team, Piece piece, Sums<1> before, const Competition &found, int32 most,
                                const int32 *split_states, int32 *roots) {
     const int32 last = found.segments < most ? found.segments : most;
-    team.in_order(
-        piece, before, [&](Index s) { return Sums<1>{{split_states[s] == TO_BE_SPLIT}}; },
-        [&](Index s, Sums<1> place) {
-            if (split_states[s] == TO_BE_SPLIT && place.of[0] < last)
-                roots[place.of[0]] = int32(s);
-        });
+    const auto waits = [&](Index s) { return split_states[s] == TO_BE_SPLIT; };
+    // A single member passes over blocks in which none waits, as most of them in late rounds, by vector instructions.
+    constexpr Index BLOCK = 1024;
+    for (Piece block = piece; !block.empty(); block = {block.end, piece.end}) {
+        if (ONE_MEMBER && block.begin + BLOCK < block.end)
+            block.end = block.begin + BLOCK;
+        if (ONE_MEMBER && survey_subsegments(team, block, split_states).of[0] == 0)
+            continue;
+        before = team.in_order(
+            block, before, [&](Index s) { return Sums<1>{{waits(s)}}; },
+            [&](Index s, Sums<1> place) {
+                if (waits(s) && place.of[0] < last)
+                    roots[place.of[0]] = int32(s);
+            });
+    }
 }

@@ -24,9 +24,11 @@ KERNEL(grow_exactly, Mesh mesh, Limits limits, Cavities cavities, Count segments
         if (epoch != 0)
             claim_cavity(mesh, cavities, i, segments, uint32(epoch), outcome);
     };
-    for (const Index i : launch.part(launch.first, segments))
+    for (const Index i : launch.part(launch.first, segments)) {
+        prefetch_around_subsegments(cavities.roots, i, segments, mesh);
         if (!only_damaged || cavities.outcomes[i] == DAMAGED)
             claim(i, grow_segment_candidate(mesh, limits, cavities, i, only_damaged != 0));
+    }
     for (const Index i : launch.part(segments, launch.last))
         if (cavities.outcomes[i] == DEFERRED)
             claim(i, grow_triangle_candidate<EXACT>(mesh, limits, cavities, i));
