@@ -19,16 +19,47 @@ INLINE int edge_towards(Point p, Point start, int m, Point a, Point b, Point c) 
     return (m + (left ? 1 : 2)) % 3;
 }
 
-// Walks from *slot to the triangle that contains p, its edges included, or to a ghost if p lies beyond the hull. A walk
-// across edges that have p strictly on their other side ends in a Delaunay triangulation (Edelsbrunner, "An acyclicity
-// theorem for cell complexes in d dimensions", 1990). Where two edges have, it crosses the one on the line from the
-// nearest corner of its first triangle to p: at long edges, as along the hull, other walks are up to a hundred times as
-// long. Returns whether it arrived; it stops where arithmetic is unsure.
-template <Arithmetic arithmetic> INLINE bool walk(const Plane &plane, int32 *slot, Point p) {
+// Of a triangle and those of vertices near on the curve, the one whose corners are nearest to the vertex.
+INLINE int32 nearer_slot(const Plane &plane, int32 vertex, int32 slot) {
+    const Point p = plane.points[vertex];
+    int32 nearest = slot;
+    float64 least = -1;
+    const auto compare = [&](int32 other) {
+        const Triangle t = without_owner(plane.triangles[other]);
+        const int ghost = ghost_corner(t);
+        const Triangle inner = ghost == NOTHING ? t : without_owner(plane.triangles[link_across(t, ghost)]);
+        float64 sum = 0;
+        for (const int32 corner : inner.vertex)
+            sum += squared_length(p, plane.points[corner]);
+        if (least < 0 || sum < least) {
+            least = sum;
+            nearest = other;
+        }
+    };
+    compare(slot);
+    for_near_slots(plane, vertex, compare);
+    return nearest;
+}
+
+// Walks from *slot to the triangle that contains p, the vertex's place, its edges included, or to a ghost if p lies
+// beyond the hull. A walk across edges that have p strictly on their other side ends in a Delaunay triangulation
+// (Edelsbrunner, "An acyclicity theorem for cell complexes in d dimensions", 1990). Where two edges have, it crosses
+// the one on the line from the nearest corner of its first triangle to p: at long edges, as along the hull, other walks
+// are up to a hundred times as long. A long walk starts once more, from a nearer triangle: the first may be any
+// triangle of a vertex with many. Returns whether it arrived; it stops where arithmetic is unsure.
+template <Arithmetic arithmetic> INLINE bool walk(const Plane &plane, int32 vertex, int32 *slot) {
+    constexpr int LONG_WALK = 32;
+    const Point p = plane.points[vertex];
     int32 at = *slot, from = NOTHING;
     Point start = p;
     bool inside = false;
-    for (bool moves = true; moves;) {
+    int steps = 0;
+    for (bool moves = true; moves; ++steps) {
+        if (steps == LONG_WALK) {
+            at = nearer_slot(plane, vertex, at);
+            from = NOTHING;
+            inside = false;
+        }
         const Triangle t = without_owner(plane.triangles[at]);
         const int ghost = ghost_corner(t);
         *slot = at;
@@ -106,7 +137,7 @@ INLINE Outcome enter_point(const Plane &plane, const Cavities &cavities, Index i
         return DEAD;
     const Numbered p = plane.numbered(vertex);
     int32 slot = slot_near(plane, vertex);
-    const bool arrived = walk<arithmetic>(plane, &slot, p.at);
+    const bool arrived = walk<arithmetic>(plane, vertex, &slot);
     racing_store(&plane.slots[vertex], found_in(slot));
     if (!arrived)
         return DEFERRED;

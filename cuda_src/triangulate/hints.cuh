@@ -38,6 +38,29 @@ INLINE int32 slot_near(const Plane &plane, int32 vertex) {
     return slot_of(racing_load(&plane.slots[near]));
 }
 
+// Calls use(slot) for triangles of vertices on both sides of a vertex, from its level to the first with several.
+template <class Use> INLINE void for_near_slots(const Plane &plane, int32 vertex, const Use &use) {
+    constexpr int AWAY = 2, SEVERAL = 3;
+    const int32 *level = plane.slots;
+    Index size = plane.vertices, place = vertex;
+    for (int found = 0; found < SEVERAL;) {
+        for (Index near = place < AWAY ? 0 : place - AWAY; near <= place + AWAY && near < size; ++near) {
+            int32 entry = racing_load(level + near);
+            if (entry != NOTHING && level != plane.slots)
+                entry = racing_load(&plane.slots[entry]);
+            if (entry != NOTHING) {
+                use(slot_of(entry));
+                ++found;
+            }
+        }
+        if (size <= 1)
+            return;
+        level += size;
+        size = (size + SLOT_BRANCHES - 1) / SLOT_BRANCHES;
+        place /= SLOT_BRANCHES;
+    }
+}
+
 // Notes the triangle of an inserted vertex, and the vertex on the levels above, up to one that has an entry.
 INLINE void note_slot(const Plane &plane, int32 vertex, int32 slot) {
     racing_store(&plane.slots[vertex], slot);
