@@ -37,6 +37,9 @@ def point_sets():
         "circle": circle,
         "circle and its centre": np.concatenate([circle, [[0, 0]]]),
         "parabola": np.stack([k, k * k], axis=1),
+        # Fans around one vertex: searches that start at any of its triangles would be long.
+        "long parabola": random.permutation(np.stack([np.arange(4000) / 4000, (np.arange(4000) / 4000) ** 2], axis=1)),
+        "long line and one off it": random.permutation([[i, 0.0] for i in range(4000)] + [[7, 9]]),
         "two parallel lines": np.stack([k // 2, k % 2], axis=1),
     }
 
