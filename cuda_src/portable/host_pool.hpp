@@ -157,6 +157,7 @@ struct Cut {
     Piece piece;
     std::vector<Share> &shares;
     int parts; // shares in use; at most as many threads
+    int core;  // of the calling thread when the launch began
     Call &call;
 
     // Works on the share `mine`, then on the rest of the others. Thread 0 is the one that made the call.
@@ -177,7 +178,8 @@ struct Cut {
 };
 
 // Decides whether a launch calls other threads. One that does not run, because its core is busy with something else,
-// costs the time to wake it, and if it has begun a piece, the wait for that. Besides, the calling thread needs locked
+// costs the time to wake it, and if it has begun a piece, the wait for that. One that the system runs on the core of
+// the calling thread, whose work then waits, does not help either. Besides, the calling thread needs locked
 // instructions, which can take one part in LOCKED of its time. After a loss, launches of about its length run alone for
 // LOSSES_APART times as long, so that losses take at most one part in LOSSES_APART of the time; but at most for
 // LONGEST, since a thread that was stopped, with its process or its machine, says little about what follows.
@@ -222,7 +224,7 @@ class Pool {
     Done run(Kernel kernel, Index begin, Index end, const Slot *arguments, Piece piece, int parts, Call &call) {
         const std::int64_t start = nanoseconds();
         parts = hire(parts - 1) + 1;
-        const Cut cut{kernel, arguments, piece, shares_, parts, call};
+        const Cut cut{kernel, arguments, piece, shares_, parts, current_core(), call};
         const Index count = end - begin;
         for (int part = 0; part < parts; ++part) {
             shares_[part].next.store(begin + count * part / parts, std::memory_order_relaxed);
@@ -286,9 +288,12 @@ class Pool {
             if (cut == nullptr)
                 continue;
             wake_next(number, cut->parts);
+            const auto is_elsewhere = [cut] { return cut->core < 0 || current_core() != cut->core; };
+            const bool began_elsewhere = is_elsewhere();
             const std::int64_t start = thread_nanoseconds();
             cut->work(number);
-            helped_ += thread_nanoseconds() - start;
+            if (began_elsewhere && is_elsewhere())
+                helped_ += thread_nanoseconds() - start;
             ++finished_; // after this the launch may be over
             caller_.wake();
         }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #endif
@@ -29,6 +30,15 @@ inline std::int64_t thread_nanoseconds() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+// The number of the core that the calling thread runs on; negative where the system does not say.
+inline int current_core() {
+#if defined(__linux__)
+    return sched_getcpu();
+#else
+    return -1;
+#endif
 }
 
 // Calls a function in each child that this process forks from now on. Returns 0, or an errno.
