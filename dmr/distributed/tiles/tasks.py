@@ -25,7 +25,7 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
-from dmr.distributed.tiles.cuts import border_vertices, edges_of
+from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
 from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
@@ -287,12 +287,13 @@ def divide(
         layers: of the band.
         others: the number of the first new vertex of each of the refined tiles.
     """
-    patch = Patch.load(Stored(inputs[1], place)).numbered(first)
+    stored = Stored(inputs[1], place)
+    patch, border = Patch.load(stored).numbered(first), Reach.load(stored, first).border
     reaches = [Reach.load(Stored(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
     rest, band = divided(patch, reaches, layers)
     if rest is not None:
-        inside = ~Whole.load(inputs[0]).boundary[rest.segment_origin]
-        _save(rest, unreached(rest.numbers[border_vertices(rest, edges_of(rest), inside)]), out, 0)
+        beside = border if band is None else np.union1d(border, band.numbers)
+        _save(rest, unreached(beside[Numbers(rest.numbers).find(beside) >= 0]), out, 0)
     if band is not None:
         band.save(Stored(out, 1))
     return {"rest": rest is not None, "band": band is not None}
