@@ -14,6 +14,7 @@ from dmr.common.text import option
 from dmr.common.threads import thread_count
 from dmr.distributed.tiles.patch import edge_keys
 from dmr.distributed.tiles.piece import Arrays
+from dmr.distributed.unions.numbering import is_among
 from dmr.errors import OptionError
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.options import MARKINGS, RefineOptions
@@ -226,7 +227,7 @@ def _between_segments(
         height = (along[0] * over[1] - along[1] * over[0]) / length
         foot = (along[0] * over[0] + along[1] * over[1]) / length
         above = (foot >= -height) & (foot <= length + height) & (length > lengths) & (height > 0.0)
-        above[above] = np.isin(edge_keys(u[above], v[above]), known)
+        above[above] = is_among(edge_keys(u[above], v[above]), known)
         wall[above], lengths[above], heights[above] = k, length[above], height[above]
     there = wall >= 0
     triangles, wall, lengths, heights = triangles[there], wall[there], lengths[there], heights[there]

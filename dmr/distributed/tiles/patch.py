@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
-from dmr.distributed.unions.numbering import Union
+from dmr.distributed.unions.numbering import Union, is_among
 from dmr.memory import constant
 from dmr.mesh.types import Float, Int, Mesh
 
@@ -192,4 +192,4 @@ def _are_edges(segments: Int, triangles: Int) -> Mask:
         starts, ends = triangles[:, k], triangles[:, (k + 1) % 3]
         between = is_end[starts] & is_end[ends]  # few: the others cannot be segments
         found.append(edge_keys(starts[between], ends[between]))
-    return np.isin(edge_keys(segments[:, 0], segments[:, 1]), np.concatenate(found))
+    return is_among(edge_keys(segments[:, 0], segments[:, 1]), np.sort(np.concatenate(found)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.piece import PER_TRIANGLE, Piece
-from dmr.distributed.unions.numbering import Union
+from dmr.distributed.unions.numbering import Union, is_among
 from dmr.mesh.types import Mesh
 
 Index = NDArray[Any]
@@ -80,12 +80,7 @@ def _used(corners: Index, count: int) -> NDArray[np.int64]:
 
 def _are_edges(ends: Index, corners: Index, count: int) -> NDArray[np.bool_]:
     """(k,) which of (k, 2) pairs of vertices are edges of triangles; `count` is the number of vertices."""
-    keys = np.sort(edge_keys(edges_between(corners, ends, count)[1]))
-    if not len(keys):
-        return np.zeros(len(ends), bool)
-    wanted = edge_keys(ends)
-    found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-    return found
+    return is_among(edge_keys(ends), np.sort(edge_keys(edges_between(corners, ends, count)[1])))
 
 
 def edge_keys(ends: Index) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Unites numbered lists, of which the first is by far the longest."""
+"""Unites numbered lists, of which the first is by far the longest, and finds numbers in lists."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from numpy.typing import NDArray
 from dmr.mesh.types import Int
 
 Int64 = NDArray[np.int64]
+
+
+def is_among(wanted: Int64, ascending: Int64) -> NDArray[np.bool_]:
+    """Returns which of some numbers are in an ascending list; `numpy.isin` would sort both."""
+    if not len(ascending):
+        return np.zeros(len(wanted), np.bool_)
+    found: NDArray[np.bool_] = ascending[np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)] == wanted
+    return found
 
 
 class Union:
