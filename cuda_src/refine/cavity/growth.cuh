@@ -1,8 +1,10 @@
 // Grows one cavity: around the Steiner point of a bad triangle, or of a subsegment to be split.
 //
 // A launch over many candidates takes two kernels on a GPU (growth.cu): most triangles need no exact arithmetic, and
-// without its registers three times as many threads run at once (80 registers a thread instead of 230). Rounds without
-// launches have few candidates, and grow each of them at once, exactly where needed (grow_candidate).
+// without its registers three times as many threads run at once (80 registers per thread instead of 230). With exact
+// arithmetic in the first kernel, too, refinement takes 8.4 instead of 6.7 ms for 1.1 million triangles, and 30 instead
+// of 19 ms for 5.6 million (H200, 2026-11-26, least of 14 runs in turn). Rounds without launches have few candidates,
+// and grow each of them at once, exactly where needed (grow_candidate).
 #pragma once
 
 #include "geometry/encroachment.cuh"

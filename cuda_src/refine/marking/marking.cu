@@ -24,19 +24,15 @@ KERNEL(clear_owners, Triangle *triangles) {
 
 KERNEL(check_ownership, Mesh mesh, Cavities cavities) { check_owners(launch, mesh.triangles, cavities); }
 
-// Resolves conflicts: sets won[i]. Cases that need exact arithmetic may be deferred.
-KERNEL(resolve_conflicts, Mesh mesh, Cavities cavities, Count epoch) {
-    for (const Index i : launch) {
-        prefetch_boundary(cavities, i + 6, launch.stop(), mesh.triangles);
-        cavities.won[i] = goes_ahead<FILTERED>(mesh, cavities, i, uint32(epoch));
+// Resolves conflicts, and sums up the winners' needs by piece.
+TEAM_KERNEL(resolve_conflicts, Mesh mesh, Cavities cavities, Count count, Count segments, Count epoch, int32 *needs) {
+    for (const Team team : launch.teams()) {
+        const Piece piece = piece_of(team.number, count);
+        if (piece.empty())
+            continue;
+        resolve_conflicts(team, piece, mesh, cavities, uint32(epoch));
+        store_sums(team, sum_needs(team, piece, cavities, segments), needs);
     }
-}
-
-// Resolves the deferred cases with exact arithmetic.
-KERNEL(resolve_conflicts_exactly, Mesh mesh, Cavities cavities, Count epoch) {
-    for (const Index i : launch)
-        if (cavities.won[i] == UNSURE)
-            cavities.won[i] = goes_ahead<EXACT>(mesh, cavities, i, uint32(epoch));
 }
 
 // ---- Two-stage: ownership of the cavity and the ring around it ----------------------------------------------------
@@ -102,7 +98,7 @@ KERNEL(flag_undecided, const int32 *outcomes, int32 *flags) {
 
 // ---- Results of a marking -----------------------------------------------------------------------------------------
 
-// Sums up the winners' needs by piece.
+// Sums up the winners' needs by piece, for the other markings.
 TEAM_KERNEL(count_needs, Cavities cavities, Count count, Count segments, int32 *needs) {
     for (const Team team : launch.teams()) {
         const Piece piece = piece_of(team.number, count);

@@ -1,9 +1,8 @@
 // Rounds of refinement without launches between their steps (Algorithm 2 of the thesis): one text for a team that runs
 // them alone (single_block_rounds.cu) and for all teams of a grid (persistent_rounds.cu).
 //
-// Each step is the function that the step's kernel calls, too. Three of them have a second text for the kernels of
-// large rounds, because those have more cavities than threads: to grow (growth.cuh), to resolve conflicts
-// (resolve_conflicts.cuh), and the order of the passes that retriangulate and check on a CPU (retriangulation.cu).
+// Each step is the function that the step's kernel calls, too. Growth has a second, filtered instance for the kernels
+// of large rounds (growth.cuh).
 #pragma once
 
 #include "refine/candidates/gather.cuh"

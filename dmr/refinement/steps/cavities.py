@@ -135,6 +135,13 @@ def grow(state: DeviceMesh, cavities: Cavities, limits: Thresholds, *, only_dama
         state.device.launch(kernel, cavities.count, *arguments)
 
 
+def resolve_conflicts(state: DeviceMesh, cavities: Cavities) -> None:
+    """Chooses the winners among the owners, and sums what they need, by piece."""
+    needs, count, segments = cavities.records.needs, cavities.count, cavities.segments
+    arguments = (state.view, cavities.view, count, segments, cavities.epoch, needs)
+    state.device.launch("resolve_conflicts", cavities.pieces, *arguments)
+
+
 def count_needs(cavities: Cavities) -> None:
     """Sums what the winners of a step need, by piece."""
     needs, count = cavities.records.needs, cavities.count

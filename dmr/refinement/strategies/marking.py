@@ -14,7 +14,7 @@ import numpy as np
 from dmr.memory import Argument, DeviceArray
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.workspace import Workspace
-from dmr.refinement.steps.cavities import Cavities, Winners, count_needs, grow, undecided
+from dmr.refinement.steps.cavities import Cavities, Winners, count_needs, grow, resolve_conflicts, undecided
 from dmr.refinement.steps.selection import Choice
 from dmr.refinement.steps.thresholds import Thresholds
 from dmr.triangulation.rounds.epochs import Epochs
@@ -79,12 +79,16 @@ class OneStage(Marking):
         if cavities is None:
             return None
         winners = self._choose(cavities)
-        count_needs(cavities)
+        self._count_needs(cavities)
         return winners
 
     @abstractmethod
     def _choose(self, cavities: Cavities) -> Winners:
         """Sets `won` of the cavities."""
+
+    def _count_needs(self, cavities: Cavities) -> None:
+        """Sums what the winners need."""
+        count_needs(cavities)
 
 
 class Deterministic(OneStage):
@@ -95,9 +99,11 @@ class Deterministic(OneStage):
 
     def _choose(self, cavities: Cavities) -> Winners:
         self._launch("check_ownership", cavities)
-        for kernel in ("resolve_conflicts", "resolve_conflicts_exactly"):
-            self._launch(kernel, cavities, cavities.epoch)
+        resolve_conflicts(self._state, cavities)
         return Winners(cavities, cavities.epoch)
+
+    def _count_needs(self, cavities: Cavities) -> None:
+        """Does nothing: `resolve_conflicts` has summed the needs, too."""
 
 
 class ThreePhase(OneStage):
