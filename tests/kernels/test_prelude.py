@@ -1,4 +1,4 @@
-"""The words of kernels: each compiler has the same ones, and the folders of kernels include only what is below them."""
+"""The names that kernels use: each compiler defines the same ones, and the folders of kernels include only lower ones."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def names(*files: str, after: str = "") -> set[str]:
     return found
 
 
-def test_nvcc_and_the_emulator_have_the_same_words():
+def test_nvcc_and_the_emulator_define_the_same_names():
     emulated = names("emulated.cuh", after="// ---- The definitions of cuda.cuh")
     assert names("cuda.cuh", "grid.cuh") == emulated | names("plain_kernels.cuh")
 
 
-def test_a_gpu_and_a_cpu_have_the_same_words():
+def test_a_gpu_and_a_cpu_define_the_same_names():
     gpu = names("cuda.cuh", "grid.cuh", "gpu.cuh")
     assert gpu == names("host.cuh", "plain_kernels.cuh")
     assert {"KERNEL", "WARP", "atomic_add", "prefetch", "Team.share", "Team.sum", "Grid.barrier", "Launch.teams"} <= gpu

@@ -119,7 +119,7 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
                     inherit_cavity(mesh, cavities, i, sizes, place, arrays.inherited);
             };
             retriangulate_piece(team, piece, true, before, mesh, cavities, segments, epoch, sizes, arrays.fresh,
-                                inherit, [](Index, const Sums<NEEDS> &) {});
+                                inherit);
         });
         group.barrier();
         link_fans(group.share(applied), mesh.triangles, cavities, epoch);

@@ -85,8 +85,7 @@ class RoundSteps(Steps):
         work = self.work
         with self._phase("retriangulate"):
             insertion = self._fit(winners)
-            checks = work.balance.checks_at_once(work.quality)
-            fresh = retriangulate(work.state, work.space, insertion, work.limits, check=checks)
+            fresh = retriangulate(work.state, work.space, insertion)
             self._count_inserted(insertion)
         return fresh
 
