@@ -52,12 +52,14 @@ KERNEL(average_neighbours, const Triangle *triangles, const Point *points, const
     }
 }
 
-// flags[t] = 1 if the moves to the targets reverse triangle t; then its free corners stay (stays[v] = 1).
-KERNEL(flag_reversed, const Triangle *triangles, const Point *targets, int32 *stays, int32 *flags) {
+// Sets found[0] = 1 if the moves to the targets reverse a triangle; its free corners stay (stays[v] = 1).
+KERNEL(find_reversed, const Triangle *triangles, const Point *targets, int32 *stays, int32 *found) {
     for (const Index t : launch) {
         const int32 *const v = triangles[t].vertex;
-        flags[t] = orient2d(targets[v[0]], targets[v[1]], targets[v[2]]) <= 0;
-        for (int k = 0; k < 3 && flags[t]; ++k)
+        if (orient2d(targets[v[0]], targets[v[1]], targets[v[2]]) > 0)
+            continue;
+        racing_store(found, 1);
+        for (int k = 0; k < 3; ++k)
             racing_store(&stays[v[k]], 1);
     }
 }

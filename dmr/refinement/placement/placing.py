@@ -37,9 +37,8 @@ from dmr.triangulation.meshing import OnDevice, fastest_plane
 from dmr.triangulation.plane import Plane
 from dmr.triangulation.rounds.triangles import DeviceTriangles
 
-FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller;
-GROWTH, GROWTH_OF_FIELDS = 0.2, 0.5  # they grow by this much per unit of distance from it, unless the user says
-# otherwise: with one size for all places, and with sizes that vary, which the mesh should follow soon
+FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller
+GROWTH = 0.5  # where sizes vary, they grow by this much per unit of distance from it, unless the user says otherwise
 SHORT = 3.0  # sizes: if some segment is shorter, all shorter pieces make one size for all places smaller around them
 POINTS_PER_SECOND = 1e6  # with a limit on seconds, a lattice has no more points: the steps after it are not cut short
 FRONT_SHARE, PLANE_SHARE = 0.4, 0.9  # of a placement, done after the front and the triangulation (one CPU thread)
@@ -226,7 +225,7 @@ def _beside_fine_pieces(
     """Returns smaller sizes around pieces of the outline that are shorter than wanted.
 
     They grow with the distance from these. One size for all places says nothing about the interior in particular:
-    there, unless `growth` is given, they are no larger than lengths of pieces that are interpolated across the domain.
+    there, unless `growth` is given, lengths of pieces are interpolated across the domain instead.
     """
     points = np.concatenate([mesh.vertices, division_vertices(mesh, segments, division, device)])
     pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
@@ -235,19 +234,18 @@ def _beside_fine_pieces(
     wanted = np.full(len(points), np.inf)
     wanted[joined] = sizes(points[joined])
     there = wanted[pieces].min(axis=1)
-    fine = np.isfinite(there) & (length < FINE * there)
-    beside = across = None
-    if fine.any():
-        usual = GROWTH_OF_FIELDS if sizes.number is None else GROWTH
-        start, end = (points[pieces[fine, k]] for k in range(2))
-        beside = SegmentSizes(start, end, length[fine], usual if growth is None else growth)
     if sizes.number is not None and growth is None:
         whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
         least = 1.0 if (whole < SHORT * there).any() else FINE
         shorter = np.isfinite(there) & (length < least * there)
-        if shorter.any():
-            across = extended(points, pieces, np.where(shorter, length, sizes.number), sizes.number, len(segments.ends))
-    return tuple(source for source in (beside, across) if source is not None)
+        if not shorter.any():
+            return ()
+        return (extended(points, pieces, np.where(shorter, length, sizes.number), sizes.number, len(segments.ends)),)
+    fine = np.isfinite(there) & (length < FINE * there)
+    if not fine.any():
+        return ()
+    start, end = (points[pieces[fine, k]] for k in range(2))
+    return (SegmentSizes(start, end, length[fine], GROWTH if growth is None else growth),)
 
 
 def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:

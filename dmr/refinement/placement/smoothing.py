@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, compact, flagged_indices, scan, total
+from dmr.memory import DeviceArray, compact, flagged_indices
 from dmr.refinement.setup.flips import flip_flagged, make_delaunay
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
@@ -47,11 +47,11 @@ def _average(state: DeviceMesh, incident: DeviceArray) -> None:
     """Moves free vertices to the means of their neighbours, except where that would reverse a triangle."""
     device, count = state.device, state.vertices
     targets, stays = device.empty(count, POINT), device.zeros(count, np.int32)
-    flags = device.empty(state.slots, np.int32)
     device.launch("average_neighbours", count, state.triangles, state.points, state.vertex_origin, incident, targets)
     while True:  # each turn takes moves back, and without any move no triangle is reversed
-        device.launch("flag_reversed", state.slots, state.triangles, targets, stays, flags)
-        if total(scan(flags), state.slots) == 0:
+        found = device.zeros(1, np.int32)
+        device.launch("find_reversed", state.slots, state.triangles, targets, stays, found)
+        if not found.download()[0]:
             break
         device.launch("take_moves_back", count, state.points, stays, targets)
     state.points.copy_from(targets)
