@@ -11,7 +11,7 @@
 // other walker visits the element, its memory sector is in the cache, and no second array is needed. (3) A walker whose
 // step count no longer fits beside its number begins a new sublist.
 //
-// A walk terminates, because an element has at most one predecessor (list_checking.cu), so no element is visited twice.
+// A walk terminates, because an element has at most one predecessor (checking.cu), so no element is visited twice.
 // Even if a list was changed since the check, a walk terminates and stays in range: the number of steps is limited to
 // the number of elements, or the number of sublists to their capacity.
 #include "lists/lists.cuh"

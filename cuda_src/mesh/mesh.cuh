@@ -10,7 +10,7 @@ KERNEL_STRUCT(Mesh) {
     Point *points;
     Subsegment *subsegments;
     uint32 *quality;           // a word per triangle (quality.cuh)
-    int32 *rivals;             // per triangle: last rival that beat it in urgency, plus 1; or 0 (candidates.cuh)
+    int32 *rivals;             // per triangle: last rival that beat it in urgency, plus 1; or 0 (competing.cuh)
     int32 *split_states;       // per subsegment: its SplitState (split_states.cuh)
     int32 *vertex_origin;      // per vertex: its origin (triangles.cuh)
     float64 *vertex_parameter; // and its parameter on its input segment

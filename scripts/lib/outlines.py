@@ -1,4 +1,4 @@
-"""Domains of `bench_domains.py`: realistic outlines, cleaned, with their refinement bounds.
+"""Domains of `scripts.bench.domains`: realistic outlines, cleaned, with their refinement bounds.
 
     land-50m, us-counties      GeoJSON files in --folder; regional-land is a part of the first
     fractal-N                  land-50m, each segment divided N times at random places beside its middle

@@ -5,7 +5,7 @@
     python -m scripts.sanitize --list
     python -m scripts.sanitize --device cpu                                   # the families alone, without a GPU
 
-The families are those of `sanitizer_families.py`. A step runs one tool over one family in a separate process; several
+The families are those of `families.py`. A step runs one tool over one family in a separate process; several
 steps run at a time. The kernels are compiled with line numbers, into a separate cache. Every result must equal that of
 one CPU thread, bit for bit.
 
@@ -45,7 +45,7 @@ from scripts.sanitize.steps import (
     sanitize,
 )
 
-# Faults in `sanitizer_probes.cu` that the tools must report; and programs without a fault, whose graph is launched by
+# Faults in `probes.cu` that the tools must report; and programs without a fault, whose graph is launched by
 # the host or by itself.
 PLANTED = {"memcheck": "overrun", "racecheck": "race", "synccheck": "barrier", "initcheck": "uninitialised"}
 FAULTLESS = ("graph-by-host", "graph-by-itself")
@@ -144,7 +144,7 @@ def with_line_numbers() -> dict[str, str]:
 
 
 def blind_tools(tools: Sequence[str], environment: dict[str, str]) -> list[str]:
-    """Prints the tools' reports on `sanitizer_probes.cu`; returns the tools that miss the fault planted for them."""
+    """Prints the tools' reports on `probes.cu`; returns the tools that miss the fault planted for them."""
     source, blind = Path(__file__).with_name("probes.cu"), []
     with tempfile.TemporaryDirectory() as folder:
         program = str(Path(folder) / "probes")

@@ -1,4 +1,4 @@
-"""Types and helpers of the families of `sanitizer_families.py`."""
+"""Types and helpers of the families of `families.py`."""
 
 from __future__ import annotations
 

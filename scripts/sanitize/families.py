@@ -1,4 +1,4 @@
-"""Families of small inputs that together run every kernel, for `sanitize_gpu.py` under compute-sanitizer.
+"""Families of small inputs that together run every kernel, for `python -m scripts.sanitize` under compute-sanitizer.
 
     python -m scripts.sanitize.families FAMILY DEVICE [host-loops]     # one family, in this process
     python -m scripts.sanitize.families warm DEVICE                    # only compiles the kernels
@@ -67,9 +67,7 @@ def changeable(module: ModuleType, *names: str) -> None:
     """
     gone = [name for name in names if not hasattr(module, name)]
     if gone:
-        raise AttributeError(
-            f"{module.__name__} has no {', '.join(gone)} any more, which sanitizer_families.py changes"
-        )
+        raise AttributeError(f"{module.__name__} has no {', '.join(gone)} any more, which families.py changes")
 
 
 def allocate_exactly() -> None:

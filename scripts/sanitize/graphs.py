@@ -1,4 +1,4 @@
-"""Kernel families of `static_graph` for `sanitizer_families.py`: traversals, lists, trees, graphs."""
+"""Kernel families of `static_graph` for `families.py`: traversals, lists, trees, graphs."""
 
 from __future__ import annotations
 

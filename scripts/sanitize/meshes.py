@@ -1,4 +1,4 @@
-"""Kernel families of `dmr` for `sanitizer_families.py`: refinements with every option, primitives and predicates."""
+"""Kernel families of `dmr` for `families.py`: refinements with every option, primitives and predicates."""
 
 from __future__ import annotations
 

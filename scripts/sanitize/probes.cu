@@ -1,4 +1,5 @@
-// Small CUDA programs that show what compute-sanitizer's tools detect (sanitize_gpu.py): `sanitizer_probes NAME`.
+// Small CUDA programs that show what compute-sanitizer's tools detect (python -m scripts.sanitize): `sanitizer_probes
+// NAME`.
 //
 // Each of the first four has a fault that one tool must report. The last two have no fault: a graph of kernels, one of
 // them with barriers, that is launched five times by the host or by itself (tail launches).

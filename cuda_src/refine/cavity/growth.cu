@@ -3,7 +3,7 @@
 #include "refine/cavity/claim.cuh"
 
 // Grows the cavity of each candidate that is a triangle; if `only_damaged` is 1, only of those that another cavity has
-// changed. If an epoch is given, each cavity immediately claims what it would delete (ownership.cuh). Cases
+// changed. If an epoch is given, each cavity immediately claims what it would delete (claim.cuh). Cases
 // that need exact arithmetic may be deferred.
 HIGH_OCCUPANCY_KERNEL(grow_cavities, Mesh mesh, Limits limits, Cavities cavities, Count segments, int32 only_damaged,
                       Count epoch) {

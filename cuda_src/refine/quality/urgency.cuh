@@ -1,6 +1,6 @@
 // Urgency of a skinny triangle: by its shortest edge, the shortest first.
 //
-// Bad triangles compete if no bad neighbour is more urgent (candidates.cuh). If edges grow shorter all the way along a
+// Bad triangles compete if no bad neighbour is more urgent (competing.cuh). If edges grow shorter all the way along a
 // channel or a sliver, only its end competes: one or two points per round, for tens of thousands of rounds. There the
 // order is `grouped`: lengths within one power of the square root of 2 are ordered by a hash of the grid cell that
 // contains the edge, some 32 edges wide, and only within a cell by the rest of the length. Fronts begin in many cells

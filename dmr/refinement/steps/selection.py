@@ -1,4 +1,4 @@
-"""Selection of the subsegments and bad triangles that compete in a pass (`cuda_src/refine/candidates.cuh`)."""
+"""Selection of the subsegments and bad triangles that compete in a pass (`cuda_src/refine/candidates`)."""
 
 from __future__ import annotations
 
