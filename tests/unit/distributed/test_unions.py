@@ -1,4 +1,4 @@
-"""Unions of lists: the same as numpy's."""
+"""Unions of lists, and lookups in them: the same as numpy's."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite
 
 ascending = st.lists(st.integers(0, 40), unique=True, max_size=30).map(sorted)
@@ -32,3 +33,9 @@ def test_unions(lists, first, threads):
 def lists_index(numbers, wanted):
     found = np.flatnonzero(numbers == wanted)
     return found[0] if len(found) else -1
+
+
+@given(ascending, st.lists(st.integers(-1, 42)))
+def test_numbers_among_a_list(numbers, wanted):
+    found = is_among(np.array(wanted, np.int64), np.array(numbers, np.int64))
+    np.testing.assert_array_equal(found, np.isin(wanted, numbers))
