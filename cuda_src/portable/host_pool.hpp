@@ -180,13 +180,15 @@ struct Cut {
 // Decides whether a launch calls other threads. One that does not run, because its core is busy with something else,
 // costs the time to wake it, and if it has begun a piece, the wait for that. One that the system runs on the core of
 // the calling thread, whose work then waits, does not help either. Besides, the calling thread needs locked
-// instructions, which can take one part in LOCKED of its time. After a loss, launches of about its length run alone for
-// LOSSES_APART times as long, so that losses take at most one part in LOSSES_APART of the time; but at most for
-// LONGEST, since a thread that was stopped, with its process or its machine, says little about what follows.
+// instructions, which can take one part in LOCKED of its time; that counts from WAKING on, because a thread that slept
+// comes too late for a shorter launch, but in time for the next one. After a loss, launches of about its length run
+// alone for LOSSES_APART times as long, so that losses take at most one part in LOSSES_APART of the time; but at most
+// for LONGEST, since a thread that was stopped, with its process or its machine, says little about what follows.
 class Company {
   public:
     static constexpr std::int64_t LOSSES_APART = 16;
     static constexpr std::int64_t LOCKED = 4;
+    static constexpr std::int64_t WAKING = 200'000;        // nanoseconds
     static constexpr std::int64_t LONGEST = 1'000'000'000; // nanoseconds
     static constexpr std::int64_t LONGER = 4; // a launch so many times as long may gain where this one lost
 
@@ -198,7 +200,7 @@ class Company {
     // Learns from a launch: the time of the calling thread in the kernel, what else it spent, and how long the others
     // worked for it.
     void learn(std::int64_t own, std::int64_t spent, std::int64_t helped, std::int64_t now) {
-        const std::int64_t loss = spent + own / LOCKED - helped;
+        const std::int64_t locked = own >= WAKING ? own / LOCKED : 0, loss = spent + locked - helped;
         if (loss <= 0)
             return;
         alone_until_ = now + std::min(LOSSES_APART * loss, LONGEST);

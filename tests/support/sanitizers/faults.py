@@ -16,5 +16,5 @@ if fault == "overrun":
     device.launch("fill_indices", 101, device.empty(100, np.int32))
 if fault == "race":
     flags, places = device.array(np.ones(100_000, np.int32)), device.zeros(100_000, np.int32)
-    for _ in range(100):  # on a busy machine one thread may run a whole launch
+    for _ in range(2000):  # on a busy machine one thread may run a whole launch, and those after it
         device.launch("scatter_indices", 100_000, flags, places, device.empty(1, np.int32))  # all write to one place
