@@ -179,11 +179,12 @@ struct Cut {
 
 // Decides whether a launch calls other threads. One that does not run, because its core is busy with something else,
 // costs the time to wake it, and if it has begun a piece, the wait for that. One that the system runs on the core of
-// the calling thread, whose work then waits, does not help either. Besides, the calling thread needs locked
-// instructions, which can take one part in LOCKED of its time; that counts from WAKING on, because a thread that slept
-// comes too late for a shorter launch, but in time for the next one. After a loss, launches of about its length run
-// alone for LOSSES_APART times as long, so that losses take at most one part in LOSSES_APART of the time; but at most
-// for LONGEST, since a thread that was stopped, with its process or its machine, says little about what follows.
+// the calling thread, whose work then waits, does not help either. If a thread does not come, the calling thread may
+// also have needed locked instructions in vain, which can take one part in LOCKED of its time. (That counts from WAKING
+// on: a thread that slept comes too late for a shorter launch, but in time for the next one. If all came, the launch
+// may have had nothing to share.) After a loss, launches of about its length run alone for LOSSES_APART times as long,
+// so that losses take at most one part in LOSSES_APART of the time; but at most for LONGEST, since a thread that was
+// stopped, with its process or its machine, says little about what follows.
 class Company {
   public:
     static constexpr std::int64_t LOSSES_APART = 16;
@@ -197,10 +198,10 @@ class Company {
         return now >= alone_until_ || nanoseconds > double(alone_below_);
     }
 
-    // Learns from a launch: the time of the calling thread in the kernel, what else it spent, and how long the others
-    // worked for it.
-    void learn(std::int64_t own, std::int64_t spent, std::int64_t helped, std::int64_t now) {
-        const std::int64_t locked = own >= WAKING ? own / LOCKED : 0, loss = spent + locked - helped;
+    // Learns from a launch: the time of the calling thread in the kernel, what else it spent, how long the others
+    // worked for it, and whether all came.
+    void learn(std::int64_t own, std::int64_t spent, std::int64_t helped, bool all_came, std::int64_t now) {
+        const std::int64_t locked = all_came || own < WAKING ? 0 : own / LOCKED, loss = spent + locked - helped;
         if (loss <= 0)
             return;
         alone_until_ = now + std::min(LOSSES_APART * loss, LONGEST);
@@ -232,7 +233,7 @@ class Pool {
             shares_[part].next.store(begin + count * part / parts, std::memory_order_relaxed);
             shares_[part].end = begin + count * (part + 1) / parts;
         }
-        finished_ = 0;
+        finished_ = came_ = 0;
         helped_ = 0;
         for (int helper = parts; --helper > 0;) // last one first: a thread that wakes others finds that they have work
             worker(helper).given = &cut;
@@ -247,7 +248,7 @@ class Pool {
             while (!all_finished() && !caller_.sleep_for(POLL_NANOSECONDS, all_finished))
                 call.poll(); // another thread may take long for one index
         const std::int64_t now = nanoseconds();
-        company.learn(own.nanoseconds, now - start - own.nanoseconds, helped_, now);
+        company.learn(own.nanoseconds, now - start - own.nanoseconds, helped_, came_ == parts - 1, now);
         return own;
     }
 
@@ -292,6 +293,7 @@ class Pool {
             wake_next(number, cut->parts);
             const auto is_elsewhere = [cut] { return cut->core < 0 || current_core() != cut->core; };
             const bool began_elsewhere = is_elsewhere();
+            came_ += began_elsewhere;
             const std::int64_t start = thread_nanoseconds();
             cut->work(number);
             if (began_elsewhere && is_elsewhere())
@@ -311,6 +313,7 @@ class Pool {
     std::deque<std::unique_ptr<Worker>> workers_;
     std::vector<Share> shares_ = std::vector<Share>(1); // one more than workers, if memory allowed
     alignas(64) std::atomic<int> finished_{0};          // workers that took part in the launch and have ended
+    std::atomic<int> came_{0};                          // those that began on another core than the caller's
     std::atomic<std::int64_t> helped_{0};               // nanoseconds that they have run for it
     Bed caller_;
 };
