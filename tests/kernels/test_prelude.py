@@ -1,4 +1,4 @@
-"""The names that kernels use: each compiler defines the same; and folders of kernels include only lower ones."""
+"""The names that kernels use: each compiler has the same ones, and folders of kernels include only those below them."""
 
 from __future__ import annotations
 
