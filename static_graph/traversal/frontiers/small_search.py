@@ -27,7 +27,7 @@ BYTES = 4  # of an int32
 
 UNUSED = 2  # references to an array that only one attribute holds, one of them by getrefcount itself
 
-KEPT = "small search"  # the key of a graph's searches
+KEPT = "_small_searches"  # the key of a graph's searches
 
 
 class _Plan:
@@ -130,7 +130,7 @@ def kept_searches(graph: CsrGraph | DeviceGraph, device: str, threads: int | Non
         graph: the graph; device, threads: as the caller gives them, unchecked.
     """
     found: SmallSearches | None = None
-    if type(device) is not str or not (threads is None or type(threads) is int):
+    if not _are_plain(device, threads):
         return None
     if type(graph) is CsrGraph:
         kept = vars(graph).get(KEPT)
@@ -142,5 +142,12 @@ def kept_searches(graph: CsrGraph | DeviceGraph, device: str, threads: int | Non
 
 def keep_searches(graph: CsrGraph, device: str, threads: int | None, searches: SmallSearches) -> None:
     """Keeps the searches of a graph on the host, as long as it lives, for calls with the same device and threads."""
+    if not _are_plain(device, threads):
+        return
     kept: dict[tuple[str, int | None], SmallSearches] = set_once(graph, KEPT, {})
     kept[device, threads] = searches
+
+
+def _are_plain(device: object, threads: object) -> bool:
+    """Whether the caller's device and threads can be keys: other values of equal meaning need not be hashable."""
+    return type(device) is str and (threads is None or type(threads) is int)
