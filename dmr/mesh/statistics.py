@@ -1,8 +1,7 @@
 """Mesh quality statistics: angles, areas, edge lengths, radius-edge ratios and aspect ratios of all triangles.
 
 Everything is computed in float64 from the coordinates, on all cores (`dmr.mesh.shapes`), so that 15 million triangles
-take one second. This module does not
-decide whether a mesh is valid: `dmr.validate` does that, in exact arithmetic.
+take one second. This module does not decide whether a mesh is valid: `dmr.validate` does that, in exact arithmetic.
 """
 
 from __future__ import annotations

@@ -49,8 +49,7 @@ class CurveTable {
     std::uint16_t steps_[4][CELLS * CELLS];
 };
 
-// ---- The order of insertion
-// -------------------------------------------------------------------------------------------
+// ---- The order of insertion -----------------------------------------------------------------------------------------
 
 constexpr int ROUND_BITS = 3; // each round has 2^ROUND_BITS times as many points as all rounds before it
 constexpr uint32 LAST_ROUND = 8;

@@ -15,8 +15,8 @@ t).
   largest coordinate (8 to 16 units), or a constrained edge within reach cannot be split: because it is that short,
   relative to the coordinates of the segment of which it is a piece, or because it lies beside such a needle. The
   kernels use the same fractions (`resolvable` and `on_line` in cuda_src/geometry/steiner.cuh). Units in the last place
-  would not
-  be suitable: up to the next power of two, the same fraction of a coordinate corresponds to twice as many units.
+  would not be suitable: up to the next power of two, the same fraction of a coordinate corresponds to twice as many
+  units.
 * "kept_segment": a constrained edge within reach has never been split: it is an entire segment that was to be kept.
 
 Distances are measured in float64, with a relative tolerance of 1e-6. Circumcircles for which float64 is not accurate

@@ -1,9 +1,8 @@
 """Path search along segments that rounding has merged, so that their paths share vertices and edges.
 
 Ordinarily a run of an outline is a chain from node to node (`dmr.validation.domain.paths`). This module processes the
-remaining
-runs one by one: it searches for paths among all constrained edges near a segment, and accepts as a crossing's vertex
-any vertex that the paths of the segments through the crossing have in common.
+remaining runs one by one: it searches for paths among all constrained edges near a segment, and accepts as a crossing's
+vertex any vertex that the paths of the segments through the crossing have in common.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@
 // another one both are split, at a new vertex; where it runs along another one the two share the edge.
 //
 // A crossing's vertex has rounded coordinates, so segments that cross are bent slightly. Vertices that they would be
-// bent
-// across would end up on the wrong side: so the segments pass through them instead, as in snap rounding (Hobby,
+// bent across would end up on the wrong side: so the segments pass through them instead, as in snap rounding (Hobby,
 // "Practical segment intersection with finite precision output", 1999), but only where necessary. All of this happens
 // within 1.5 units in the last place of a segment's coordinates. Segments that cross no others stay as they are.
 #pragma once
