@@ -18,6 +18,7 @@ enum ProgressEntry : int32 {
     BUFFER,               // the side of the list (a double buffer) where they are
     EPOCH,                // epoch of the last step
     ROUNDS,               // rounds completed
+    MOST_ROUNDS,          // number of rounds after which to stop
     STOP,                 // a StopReason
     BEGINS,               // 1 if a round for many teams is to begin
     SURVEYED_SUBSEGMENTS, // equal to SUBSEGMENTS and BAD_LISTED in that case, else 0
@@ -54,7 +55,6 @@ KERNEL_STRUCT(Capacity) {
     int64 slots;
     int64 subsegments;
     int64 bad;
-    int64 rounds; // number of rounds after which to stop
 };
 
 // Begins a round once its candidates are counted: checks that there are any, and a record for each, and takes the next
@@ -116,7 +116,7 @@ enum HistoryEntry : int32 {
 
 // Ends a round once its new triangles are listed, `appended` of them, and its outcomes counted. `counts` are those of
 // the whole run.
-INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, const Capacity &capacity, int64 *history) {
+INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, int64 *history) {
     progress[BAD_LISTED] = progress[NEXT_LISTED] + appended;
     progress[BUFFER] = progress[NEXT_BUFFER];
     if (!progress[APPLIED])
@@ -139,7 +139,7 @@ INLINE void end_round(int32 *progress, int32 appended, const int64 *counts, cons
     progress[ROUNDS] += 1;
     if (counts[OVERFLOWED] > progress[OVERFLOWS])
         progress[STOP] = LARGE_CAVITIES;
-    else if (progress[ROUNDS] >= capacity.rounds)
+    else if (progress[ROUNDS] >= progress[MOST_ROUNDS])
         progress[STOP] = ENOUGH_ROUNDS;
     progress[OVERFLOWS] = int32(counts[OVERFLOWED]);
 }

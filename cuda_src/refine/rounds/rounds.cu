@@ -90,10 +90,10 @@ HIGH_OCCUPANCY_TEAM_KERNEL(append_fresh, const int32 *fresh, Count count, const 
 }
 
 // With one team: records the results of the round.
-TEAM_KERNEL(end_round, const int32 *appended, const int64 *counts, Capacity capacity, int64 *history, int32 *progress) {
+TEAM_KERNEL(end_round, const int32 *appended, const int64 *counts, int64 *history, int32 *progress) {
     for (const Team team : launch.teams()) {
         const Sums<1> sums = sum_of_pieces<1>(team, appended, 0, pieces_of(progress[FRESH]));
         if (team.leads() && progress[BEGINS])
-            end_round(progress, sums.of[0], counts, capacity, history);
+            end_round(progress, sums.of[0], counts, history);
     }
 }

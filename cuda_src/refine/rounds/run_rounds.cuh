@@ -141,7 +141,7 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
         });
         group.barrier();
         if (group.leads())
-            end_round(progress, appended.of[0], counts, capacity, arrays.history);
+            end_round(progress, appended.of[0], counts, arrays.history);
     }
     group.barrier(); // all members have left the loop
     if (group.leads())

@@ -50,7 +50,7 @@ class DeviceRounds:
         if work.state.slots <= FEW_TRIANGLES:  # allocate most arrays before the rounds
             try:
                 self._reserve(work.state.slots // 2)
-                self._arrays(self._capacity(HISTORY_ROUNDS, UNBOUNDED))
+                self._arrays(self._capacity(UNBOUNDED))
             except OutOfMemoryError:
                 self._candidate_capacity = 0  # `run` requests what it needs
 
@@ -66,8 +66,8 @@ class DeviceRounds:
             OutOfMemoryError: there is no memory to allocate ahead; nothing has run.
         """
         self._reserve(self._work.bad.count)
-        self._write_progress(self._work.competition.choice)
-        return DeviceReport.read(self._run_rounds(min(most_rounds, HISTORY_ROUNDS)), self._statistics)
+        self._write_progress(self._work.competition.choice, min(most_rounds, HISTORY_ROUNDS))
+        return DeviceReport.read(self._run_rounds(), self._statistics)
 
     def last_cavities(self, report: DeviceReport) -> Cavities:
         """Returns the cavities of a round that lacks capacity for its winners: conflicts are resolved, not applied."""
@@ -88,8 +88,8 @@ class DeviceRounds:
         cavities = prepare(work.space, Candidates(roots, *counts, record_capacity))
         self._reserve(work.bad.count)
         size = cavities.records.size
-        capacity = replace(self._capacity(1, self._most_vertices), candidates=size, most=size)
-        self._write_progress(Choice.LARGE_ONES)
+        capacity = replace(self._capacity(self._most_vertices), candidates=size, most=size)
+        self._write_progress(Choice.LARGE_ONES, 1)
         self._teams.large_pass(self._arrays(capacity, cavities))
         return DeviceReport.read(work.progress.read(), self._statistics), cavities
 
@@ -97,8 +97,8 @@ class DeviceRounds:
         """Doubles the capacity for candidates in the next run."""
         self._candidate_capacity *= 2
 
-    def _write_progress(self, choice: Choice) -> None:
-        """Writes the initial progress of the rounds."""
+    def _write_progress(self, choice: Choice, most_rounds: int) -> None:
+        """Writes the initial progress of at most `most_rounds` rounds."""
         state, bad = self._work.state, self._work.bad
         self._work.progress.write(
             {
@@ -108,6 +108,7 @@ class DeviceRounds:
                 Entry.BAD_LISTED: bad.count,
                 Entry.BUFFER: bad.buffer,
                 Entry.EPOCH: self._work.epochs.last,
+                Entry.MOST_ROUNDS: most_rounds,
                 Entry.CHOICE: choice,
             }
         )
@@ -115,9 +116,9 @@ class DeviceRounds:
 
     # ---- Running and recording ---------------------------------------------------------------------------------------
 
-    def _run_rounds(self, most_rounds: int) -> dict[Entry, int]:
+    def _run_rounds(self) -> dict[Entry, int]:
         """Runs the rounds; waits for their progress."""
-        capacity = self._capacity(most_rounds, self._most_vertices)
+        capacity = self._capacity(self._most_vertices)
         arrays = self._arrays(capacity)
         if self._recorded is None or self._recorded_for != self._recording_key(capacity):
             numbers = self._ended_by_teams(arrays)
@@ -194,7 +195,9 @@ class DeviceRounds:
     def _reserve(self, bad: int) -> None:
         """Reserves capacity for rounds that begin with `bad` bad triangles."""
         expected = self._work.expected
-        self._candidate_capacity = max(self._candidate_capacity, 4096, bad // 3, expected // 24)
+        needed = max(4096, bad // 3, expected // 24)
+        if needed > self._candidate_capacity:  # by half at least: the loop is recorded anew
+            self._candidate_capacity = max(needed, self._candidate_capacity + self._candidate_capacity // 2)
         self._work.bad.reserve(max(3 * bad + 2**14, expected // 2))
 
     @property
@@ -202,7 +205,7 @@ class DeviceRounds:
         """The number of vertices of the mesh beyond which the device returns to the host."""
         return self._work.state.vertices + self._work.points_left
 
-    def _capacity(self, most_rounds: int, most_vertices: int) -> Capacity:
+    def _capacity(self, most_vertices: int) -> Capacity:
         vertices, slots, subsegments = self._work.state.capacity
         return Capacity(
             candidates=self._candidate_capacity,
@@ -211,7 +214,6 @@ class DeviceRounds:
             slots=min(MOST_TRIANGLES, slots),
             subsegments=subsegments,
             bad=self._work.bad.capacity,
-            rounds=most_rounds,
         )
 
     def _arrays(self, capacity: Capacity, cavities: Cavities | None = None) -> RoundArrays:

@@ -48,9 +48,7 @@ class RecordedSteps(RoundSteps):
         """Adds the round to the history, and stops the loop if the host is needed."""
         arrays, progress = self._arrays, self.work.progress.array
         appended = appended_sums(self.work.space)
-        self.work.state.device.launch(
-            "end_round", 1, appended, arrays.counts, arrays.capacity.view, arrays.history, progress
-        )
+        self.work.state.device.launch("end_round", 1, appended, arrays.counts, arrays.history, progress)
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
         return nullcontext()

@@ -79,8 +79,7 @@ class Capacity:
 
     Attributes:
         candidates: number of records; most: the most candidates that a round takes; vertices, slots,
-            subsegments, bad: capacities of the mesh's arrays and of the list of bad triangles; rounds: the number of
-            rounds after which to stop.
+            subsegments, bad: capacities of the mesh's arrays and of the list of bad triangles.
     """
 
     candidates: int
@@ -89,7 +88,6 @@ class Capacity:
     slots: int
     subsegments: int
     bad: int
-    rounds: int
 
     @classmethod
     def unbounded(cls, **bounds: int) -> Capacity:

@@ -20,7 +20,7 @@ from dmr.refinement.rounds.stalls import StallCheck
 from dmr.refinement.setup import admission
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.outcomes import TALLIED
-from dmr.refinement.state.progress import Capacity, Entry, HistoryColumn, RoundProgress, Stop
+from dmr.refinement.state.progress import Entry, HistoryColumn, RoundProgress, Stop
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
 from dmr.triangulation.rounds.epochs import LAST, Epochs
@@ -294,13 +294,13 @@ def test_a_loop_repeats_until_a_kernel_stops_it(device):
     """The numbers of rounds that are applied and append nothing: they are counted, nine times."""
     nothing = device.zeros(8, np.int32)
     counts, history = device.zeros(TALLIED, np.int64), device.zeros(9 * len(HistoryColumn), np.int64)
-    progress, room = RoundProgress(device), Capacity.unbounded(rounds=9).view
+    progress = RoundProgress(device)
 
     def body():
         device.launch("fill_indices", 2, progress.array[Entry.SEGMENTS : Entry.APPLIED + 1])  # 0 segments, 1 applied
-        device.launch("end_round", 1, nothing, counts, room, history, progress.array)
+        device.launch("end_round", 1, nothing, counts, history, progress.array)
 
-    progress.write({Entry.BEGINS: 1})
+    progress.write({Entry.BEGINS: 1, Entry.MOST_ROUNDS: 9})
     with device.rehearsal():
         body()
     device.loop(body, progress.array[Entry.STOP : Entry.STOP + 1]).run()
