@@ -4,6 +4,7 @@
 constexpr bool EXACT_IS_DEAR = true;       // see predicates.cuh
 constexpr bool READS_WHOLE_RECORDS = true; // memory is read in whole sectors, whichever words are needed
 constexpr bool PREFETCHES = false;         // a GPU runs other threads while some wait for memory
+constexpr bool CHECKS_AT_ONCE = false;     // see retriangulation.cu: on a GPU the checks have a separate kernel
 constexpr bool ONE_MEMBER = false;         // whether a team has a single member, which does everything sequentially
 constexpr int SIDE_BY_SIDE = 4; // independent loads of a loop that a thread waits for together; a CPU prefetches
 constexpr int WARP = 32;        // lanes

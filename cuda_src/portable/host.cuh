@@ -31,6 +31,7 @@ constexpr int LEAST_PIECE = 256; // least_piece in dmr/memory/host/device.py)
 constexpr bool EXACT_IS_DEAR = false;
 constexpr bool READS_WHOLE_RECORDS = false;
 constexpr bool PREFETCHES = true;
+constexpr bool CHECKS_AT_ONCE = true;
 constexpr bool ONE_MEMBER = true;
 constexpr int SIDE_BY_SIDE = 1;
 constexpr int WARP = 1;

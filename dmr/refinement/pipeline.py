@@ -109,9 +109,10 @@ def refine(
         marking: how conflicts between cavities are resolved: "deterministic", "two-stage", "atomic", "three-phase",
             "three-phase-literal" or "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere;
             the others race by design: their meshes are as valid, and may differ from run to run.
-        balance: how the quality checks of new triangles are distributed: "work-stealing" (evenly), "none" (a thread
-            checks all triangles of a cavity), "child-launch" or "child-launch-per-cavity" (kernels launch kernels,
-            which needs a GPU). It affects only the speed.
+        balance: how the quality checks of new triangles are distributed: "work-stealing" (evenly; on a CPU each thread
+            checks the triangles that it makes), "none" (a thread checks all triangles of a cavity, in a launch after
+            the one that made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a
+            GPU). It affects only the speed.
         loop: what drives the rounds: the "host", or the "device" (GPU or CPU) by itself, with the default marking and
             balance, and without progress callback or profile; "auto" takes the device if possible. The mesh is the
             same.

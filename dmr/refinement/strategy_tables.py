@@ -56,7 +56,7 @@ MARKINGS = {
 
 _CHILDREN: dict[str, Any] = {"gpu_modules": ("refine/quality/child_launch",), "launches_children": True}
 BALANCES = {
-    "work-stealing": Strategy("balancing.WorkStealing", "every thread an equal share of one list"),
+    "work-stealing": Strategy("balancing.WorkStealing", "equal shares of one list (CPU: what each thread made)"),
     "none": Strategy("balancing.OwnTriangles", "one thread for all new triangles of a cavity"),
     "child-launch": Strategy(
         "balancing.ChildLaunch", "kernels launched from the device, for many cavities", **_CHILDREN

@@ -99,12 +99,14 @@ PROGRAMS = {
             refine()
     """,
     "ctrl-c": """
+        # Python reports an interrupt that it has ignored in a `__del__`; the interrupt is then sent again.
+        sys.unraisablehook = lambda it: it.exc_type is KeyboardInterrupt or sys.__unraisablehook__(it)
         large = dmr.generate("random", 500_000, seed=1)
         dmr.refine(large, device="cuda")
         for wait in (0.01, 0.03, 0.1, 0.3):
             ended, sent = threading.Event(), []
 
-            def interrupt():  # again, if Python has ignored it in a `__del__`
+            def interrupt():
                 while not ended.wait(2 if sent else wait):
                     sent.append(time.monotonic())
                     os.kill(os.getpid(), signal.SIGINT)

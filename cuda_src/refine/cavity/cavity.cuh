@@ -99,12 +99,14 @@ INLINE void prefetch_record(const Cavities &cavities, Index i, Index end) {
     prefetch(&cavity.edge(cavity.capacity - 1));
 }
 
-INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
+// The triangles, or their quality words.
+template <class Element>
+INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Element *elements) {
     if (!PREFETCHES || i >= end)
         return;
     const Cavity cavity = cavities.at(i);
     for (int j = 0; j < cavities.extents[i].members; ++j)
-        prefetch(&triangles[cavity.member(j)]);
+        prefetch(&elements[cavity.member(j)]);
 }
 
 INLINE void prefetch_boundary(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
@@ -114,6 +116,14 @@ INLINE void prefetch_boundary(const Cavities &cavities, Index i, Index end, cons
     for (int j = 0; j < cavities.extents[i].edges; ++j)
         if (cavity.edge(j).across >= 0)
             prefetch(&triangles[cavity.edge(j).across]);
+}
+
+INLINE void prefetch_boundary_points(const Cavities &cavities, Index i, Index end, const Point *points) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    for (int j = 0; j < cavities.extents[i].edges; ++j)
+        prefetch(&points[cavity.edge(j).vertex]);
 }
 
 // The members of a growing cavity, and its boundary. The edges still to be tested are a stack that shares the memory of

@@ -20,22 +20,25 @@ INLINE void make_fans(const Team &team, Piece piece, const Mesh &mesh, const Cav
 
 // Number of cavities per piece up to which a team's members make fans in sub-warp tiles; with more, one member makes
 // each.
-constexpr Index FEW_FOR_A_TEAM = ONE_MEMBER ? 0 : TEAM_SIZE / 2;
+constexpr Index FEW_FOR_A_TEAM = CHECKS_AT_ONCE ? 0 : TEAM_SIZE / 2;
 
-// Inserts the winners of a piece, `by_tiles` or each by one member; `before` are the needs of the winners before it.
-// Calls prepare(i, place) for each cavity before any of it is replaced. Returns the needs up to the end of the piece.
-template <class Prepare>
+// Inserts the winners of a piece; `before` are the needs of the winners before it. Calls prepare(i, place) for each
+// cavity before any of it is replaced, and check(i, place) after a single member has replaced it; if tiles replace all
+// of them, `by_tiles`, there is no check. Returns the needs up to the end of the piece.
+template <class Prepare, class Check>
 INLINE Sums<NEEDS> retriangulate_piece(const Team &team, Piece piece, bool by_tiles, const Sums<NEEDS> &before,
                                        const Mesh &mesh, const Cavities &cavities, Index segments, uint32 epoch,
-                                       const Sizes &sizes, int32 *fresh, Prepare prepare) {
+                                       const Sizes &sizes, int32 *fresh, Prepare prepare, Check check) {
     const auto visit = [&](Index i, const Sums<NEEDS> &place) {
         prepare(i, place);
         if (!cavities.won[i])
             return;
-        if (by_tiles)
+        if (by_tiles) {
             enter_fan(mesh, cavities, i, segments, sizes, place);
-        else
-            retriangulate_cavity(mesh, cavities, i, segments, epoch, sizes, place, fresh);
+            return;
+        }
+        retriangulate_cavity(mesh, cavities, i, segments, epoch, sizes, place, fresh);
+        check(i, place);
     };
     const Sums<NEEDS> end = in_their_places(team, piece, before, cavities, segments, visit);
     if (by_tiles) {

@@ -1,5 +1,10 @@
 // Inserts the winners of a step.
+//
+// On a CPU the thread that makes the triangles of a cavity checks them at once, while they are in its cache; a GPU, and
+// the other balances, check them in a launch after this one (quality.cu). With that launch on a CPU, too, the rounds of
+// 1.1 million triangles take 1.05 of the time on one thread (1,212 ms instead of 1,159, in turn).
 #include "refine/cavity/close.cuh"
+#include "refine/quality/quality_check.cuh"
 #include "refine/retriangulation/inherit.cuh"
 #include "refine/retriangulation/link.cuh"
 #include "refine/retriangulation/retriangulate.cuh"
@@ -20,8 +25,10 @@ TEAM_KERNEL(inherit, Mesh mesh, Cavities cavities, Count count, Count segments, 
     }
 }
 
+// If `check` is 1, a CPU's thread checks the new triangles of each cavity.
 TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segments, Count epoch, const int32 *needs,
-            Count vertices, Count slots, Count subsegments, int32 *fresh) {
+            Count vertices, Count slots, Count subsegments, Limits limits, int32 check, int32 *fresh) {
+    const QualityCheck of_triangle = {mesh, limits, nullptr, nullptr, nullptr};
     const Sizes sizes = {int32(vertices), int32(slots), int32(subsegments)};
     for (const Team team : launch.teams()) {
         const Piece piece = piece_of(team.number, count);
@@ -31,11 +38,20 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
             cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
             prefetch_members(cavities, i + 6, piece.end, mesh.triangles);
             prefetch_boundary(cavities, i + 6, piece.end, mesh.triangles);
+            if (CHECKS_AT_ONCE && check) {
+                prefetch_members(cavities, i + 6, piece.end, mesh.quality);
+                prefetch_boundary_points(cavities, i + 6, piece.end, mesh.points);
+            }
+        };
+        const auto check_at_once = [&](Index i, const Sums<NEEDS> &place) {
+            if (CHECKS_AT_ONCE && check)
+                for (int j = 0; j < cavities.extents[i].edges; ++j)
+                    of_triangle.check(fresh[place.of[NEW_TRIANGLES] + j], 0);
         };
         const Sums<NEEDS> before = sum_of_pieces<NEEDS>(team, needs, 0, team.number);
         const bool by_tiles = piece.end - piece.begin <= FEW_FOR_A_TEAM;
         const Sums<NEEDS> end = retriangulate_piece(team, piece, by_tiles, before, mesh, cavities, segments,
-                                                    uint32(epoch), sizes, fresh, prepare);
+                                                    uint32(epoch), sizes, fresh, prepare, check_at_once);
         if (team.leads() && piece.end == count)
             cavities.fresh_places[count] = end.of[NEW_TRIANGLES];
     }

@@ -2,7 +2,7 @@
 // them alone (single_block_rounds.cu) and for all teams of a grid (persistent_rounds.cu).
 //
 // Each step is the function that the step's kernel calls, too. Growth has a second, filtered instance for the kernels
-// of large rounds (growth.cuh).
+// of large rounds (growth.cuh), and on a CPU their retriangulation checks the new triangles (retriangulation.cu).
 #pragma once
 
 #include "refine/candidates/gather.cuh"
@@ -119,7 +119,7 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
                     inherit_cavity(mesh, cavities, i, sizes, place, arrays.inherited);
             };
             retriangulate_piece(team, piece, true, before, mesh, cavities, segments, epoch, sizes, arrays.fresh,
-                                inherit);
+                                inherit, [](Index, const Sums<NEEDS> &) {});
         });
         group.barrier();
         link_fans(group.share(applied), mesh.triangles, cavities, epoch);

@@ -85,7 +85,8 @@ class RoundSteps(Steps):
         work = self.work
         with self._phase("retriangulate"):
             insertion = self._fit(winners)
-            fresh = retriangulate(work.state, work.space, insertion)
+            checks = work.balance.checks_at_once(work.quality)
+            fresh = retriangulate(work.state, work.space, insertion, work.limits, check=checks)
             self._count_inserted(insertion)
         return fresh
 

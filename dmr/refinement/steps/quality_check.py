@@ -55,6 +55,11 @@ class QualityCheck:
         self.counters = self.device.zeros(len(COUNTERS), np.int64)
 
     @property
+    def by_itself(self) -> bool:
+        """Whether each triangle can be checked alone: no bounds to evaluate, and no counts of shares."""
+        return not self.evaluates_bounds and not self._counts_shares
+
+    @property
     def evaluates_bounds(self) -> bool:
         """Whether bounds by place are evaluated for a list of triangles before they are checked."""
         return bool(self._local)

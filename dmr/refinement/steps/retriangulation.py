@@ -11,6 +11,7 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.progress import Capacity, RoundInput, RoundProgress
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.cavities import Cavities, Winners
+from dmr.refinement.steps.thresholds import Thresholds
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,13 @@ def sum_needs(cavities: Cavities, capacity: Capacity, progress: RoundProgress) -
     needs.device.launch("fit_winners", 1, needs, cavities.count, capacity.view, progress.array)
 
 
-def retriangulate(state: DeviceMesh, space: Workspace, insertion: Insertion) -> FreshTriangles:
-    """Inserts the winners' points into a mesh whose arrays hold what they need."""
+def retriangulate(
+    state: DeviceMesh, space: Workspace, insertion: Insertion, limits: Thresholds, *, check: bool
+) -> FreshTriangles:
+    """Inserts the winners' points into a mesh whose arrays hold what they need.
+
+    With `check`, the new triangles are checked as well (on a CPU).
+    """
     device, cavities, needs = state.device, insertion.winners.cavities, insertion.needs
     epoch, before = insertion.winners.epoch, insertion.before
     arguments = (state.view, cavities.view, cavities.count, cavities.segments)
@@ -62,7 +68,7 @@ def retriangulate(state: DeviceMesh, space: Workspace, insertion: Insertion) -> 
     if state.carries:
         ancestors = inheritance(state, space, bound_of(needs.fresh))
         device.launch("inherit", cavities.pieces, *arguments, *places, ancestors)
-    device.launch("retriangulate", cavities.pieces, *arguments, epoch, *places, insertion.slots)
+    device.launch("retriangulate", cavities.pieces, *arguments, epoch, *places, limits.view, check, insertion.slots)
     device.launch("link_winners", cavities.count, state.view, cavities.view, epoch)
     return FreshTriangles(insertion.slots, needs.fresh, cavities)
 

@@ -14,6 +14,10 @@ from dmr.refinement.steps.retriangulation import FreshTriangles
 class Balance(ABC):
     """A way to distribute the checks of new triangles."""
 
+    def checks_at_once(self, quality: QualityCheck) -> bool:
+        """Whether retriangulation checks the triangles that it makes, so that `check` has nothing to do."""
+        return False
+
     @abstractmethod
     def check(self, quality: QualityCheck, fresh: FreshTriangles) -> None:
         """Checks new triangles."""
@@ -31,10 +35,20 @@ class OwnTriangles(Balance):
 
 class WorkStealing(Balance):
     """All new triangles are in one list, of which every thread takes the same share (the name is the thesis'; no thread
-    takes another's work)."""
+    takes another's work).
+
+    On a CPU, retriangulation is shared as evenly, in pieces, and the triangles that a thread has just made are in its
+    cache, so they are checked at once.
+    """
+
+    def checks_at_once(self, quality: QualityCheck) -> bool:
+        """True on a CPU, unless the check needs the list as a whole."""
+        return quality.device.threads > 0 and quality.by_itself
 
     def check(self, quality: QualityCheck, fresh: FreshTriangles) -> None:
         """Launches one index per triangle."""
+        if self.checks_at_once(quality):
+            return
         quality.device.launch("check_listed", fresh.count, *quality.arguments(fresh.slots, fresh.count))
 
 
