@@ -43,7 +43,10 @@ def check_slits(mesh: Mesh, min_angle: float) -> None:
 
 
 def _facing_walls(mesh: Mesh, thin: float) -> tuple[Int, Float, Float]:
-    """Finds pairs of thin triangles with a common edge, and walls on both sides of it: segments or boundary edges.
+    """Finds pairs of thin triangles with a common edge, and walls on both sides of it.
+
+    Walls are segments; in a mesh without segments, the boundary. A GPU's mesh has segments, and its neighbours, which
+    the host would have to find, are not needed.
 
     Args:
         mesh: the mesh; thin: the largest height over the longest edge of such triangles.
@@ -53,23 +56,31 @@ def _facing_walls(mesh: Mesh, thin: float) -> tuple[Int, Float, Float]:
         largest distance between them there. Walls that meet in a vertex are left out: angles may be smaller there.
         So are those whose distance coordinates do not resolve.
     """
-    p, triangles, neighbours = mesh.vertices, mesh.triangles, mesh.neighbours
-    a, b, c = p[triangles[:, 0]], p[triangles[:, 1]], p[triangles[:, 2]]
-    squared = np.maximum.reduce([((v - u) ** 2).sum(axis=1) for u, v in ((a, b), (b, c), (c, a))])
-    doubled = np.abs((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
-    is_thin = doubled < thin * squared
-    rows = np.flatnonzero(is_thin)
-    row, k = np.nonzero((neighbours[rows] > rows[:, None]) & is_thin[neighbours[rows]])
-    t, other = rows[row], neighbours[rows[row], k]
-    walls_of, walls_beyond = _walls(mesh, t), _walls(mesh, other)
-    is_inner = ~walls_of[np.arange(len(t)), k]
-    along = p[triangles[t, (k + 2) % 3]] - p[triangles[t, (k + 1) % 3]]
+    p, triangles = mesh.vertices, mesh.triangles
+    x, y = (np.ascontiguousarray(p[:, axis])[triangles.T] for axis in (0, 1))  # by corner
+    along_x, along_y = (at[[2, 0, 1]] - at[[1, 2, 0]] for at in (x, y))  # opposite each corner
+    squared = along_x * along_x + along_y * along_y
+    doubled = np.abs(along_x[0] * along_y[1] - along_y[0] * along_x[1])
+    rows = np.flatnonzero(doubled < thin * squared.max(axis=0))
+    keys = _keys(mesh, triangles[rows][:, [[1, 2], [2, 0], [0, 1]]])
+    is_wall = _among(keys, _keys(mesh, mesh.segments)) if len(mesh.segments) else mesh.neighbours[rows] < 0
+    # A wall of a slit is a long edge. Needles with a short edge on the boundary, as in a circle, are no slit.
+    is_long = (doubled[rows] < thin * squared[:, rows]).T
+    beside = (is_wall & is_long).any(axis=1)
+    rows, keys, is_wall = rows[beside], keys[beside], is_wall[beside]
+    order = np.argsort(keys, axis=None, kind="stable")
+    shared = np.flatnonzero(keys.ravel()[order[1:]] == keys.ravel()[order[:-1]])
+    (one, k), (other, _) = divmod(order[shared], 3), divmod(order[shared + 1], 3)
+    inner = ~is_wall[one, k]
+    one, k, other = one[inner], k[inner], other[inner]
+    corners = triangles[rows]
+    along = p[corners[one, (k + 2) % 3]] - p[corners[one, (k + 1) % 3]]
     along = along / np.sqrt((along**2).sum(axis=1))[:, None]
     found: list[tuple[Int, Float, Float]] = []
-    for one in range(3):
-        for two in range(3):
-            both = np.flatnonzero(is_inner & walls_of[:, one] & walls_beyond[:, two])
-            ends = np.stack([_edge(triangles[t[both]], one), _edge(triangles[other[both]], two)], axis=1)
+    for near in range(3):
+        for far in range(3):
+            both = np.flatnonzero(is_wall[one, near] & is_wall[other, far])
+            ends = np.stack([_edge(corners[one[both]], near), _edge(corners[other[both]], far)], axis=1)
             meets = (ends[:, 0, :, None] == ends[:, 1, None, :]).any(axis=(1, 2))
             ends, places = ends[~meets], p[ends[~meets]]
             length, distance = _side_by_side(places, along[both[~meets]])
@@ -79,19 +90,20 @@ def _facing_walls(mesh: Mesh, thin: float) -> tuple[Int, Float, Float]:
     return walls, lengths, distances
 
 
-def _walls(mesh: Mesh, rows: NDArray[np.signedinteger]) -> NDArray[np.bool_]:
-    """Returns (k, 3) whether the edge opposite each corner of some triangles is a segment or on the boundary."""
-    n = len(mesh.vertices)
-    ends = np.sort(mesh.triangles[rows][:, [[1, 2], [2, 0], [0, 1]]], axis=2).astype(np.int64)
-    segments = np.sort(mesh.segments, axis=1).astype(np.int64)
-    keys = ends[:, :, 0] * n + ends[:, :, 1]
+def _keys(mesh: Mesh, ends: Int) -> NDArray[np.int64]:
+    """Returns a number for each edge, the same in both directions; `ends` has its vertices in the last axis."""
+    u, v = ends[..., 0], ends[..., 1]
+    found: NDArray[np.int64] = np.minimum(u, v).astype(np.int64) * len(mesh.vertices) + np.maximum(u, v)
+    return found
+
+
+def _among(keys: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Returns which of the few `keys` are among many others."""
     wanted = np.unique(keys)
-    of_segments = segments[:, 0] * n + segments[:, 1]
-    place = np.minimum(np.searchsorted(wanted, of_segments), max(len(wanted) - 1, 0))
-    is_segment = np.zeros(len(wanted), bool)
-    if len(wanted):
-        is_segment[place[wanted[place] == of_segments]] = True
-    found: NDArray[np.bool_] = is_segment[np.searchsorted(wanted, keys)] | (mesh.neighbours[rows] < 0)
+    there = np.zeros(len(wanted) + 1, bool)
+    place = np.searchsorted(wanted, others)
+    there[place[np.append(wanted, -1)[place] == others]] = True
+    found: NDArray[np.bool_] = there[np.searchsorted(wanted, keys)]
     return found
 
 
