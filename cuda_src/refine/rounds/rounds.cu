@@ -94,6 +94,6 @@ TEAM_KERNEL(end_round, const int32 *appended, const int64 *counts, int64 *histor
     for (const Team team : launch.teams()) {
         const Sums<1> sums = sum_of_pieces<1>(team, appended, 0, pieces_of(progress[FRESH]));
         if (team.leads() && progress[BEGINS])
-            end_round(progress, sums.of[0], counts, history);
+            ::end_round(progress, sums.of[0], counts, history);
     }
 }
