@@ -47,7 +47,7 @@ DAMAGE = (
 
 
 def read_npz(path: Path) -> Mesh | Pslg:
-    """Reads a Mesh if the file contains triangles, else a Pslg.
+    """Reads a Mesh if the file contains triangles, else a Pslg; without segments, one of points alone.
 
     Files from other programs are also read if their arrays have the same names; arrays with other names are ignored.
 
@@ -65,9 +65,8 @@ def read_npz(path: Path) -> Mesh | Pslg:
                 raise FileContentError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)
             kind: type[Mesh] | type[Pslg] = Mesh if "triangles" in archive else Pslg
             names = [each.name for each in fields(kind) if each.name != "names"]
-            for name in ("vertices", "triangles" if kind is Mesh else "segments"):
-                if name not in archive:
-                    raise FileContentError(f"holds no array named {name}", path)
+            if "vertices" not in archive:
+                raise FileContentError("holds no array named vertices", path)
             # A small archive can unpack to large arrays.
             members = [] if archive.zip is None else archive.zip.infolist()
             unpacked: int = sum(int(each.file_size) for each in members if each.filename[:-4] in (*names, *_NAME_KEYS))

@@ -228,7 +228,7 @@ def write_mesh(
 def write_part(
     path: Path, item: Mesh | Pslg, *, overwrite: bool, base: int = 0, threads: int | None = None
 ) -> list[Path]:
-    """Writes a single file: .poly with its vertices inline, .area, .neigh or .edge.
+    """Writes a single file: .poly with its vertices inline, .node of points alone, .area, .neigh or .edge.
 
     Raises:
         FileError: the file cannot be written, or `item` lacks the data for it.
@@ -238,6 +238,10 @@ def write_part(
     writer = Writer(base, threads)
     if suffix == ".poly":
         fill = writer.poly(item, inline=True)
+    elif (
+        suffix == ".node" and isinstance(item, Pslg) and not (len(item.segments) + len(item.holes) + len(item.regions))
+    ):
+        fill = writer.vertices(item)
     elif isinstance(item, Pslg):
         raise FileError(f"a PSLG has no triangles, and cannot be written as {suffix}: use .poly or .npz", path)
     else:

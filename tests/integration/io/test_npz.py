@@ -74,8 +74,6 @@ def test_invalid_files_are_refused(tmp_path: Path) -> None:
         path.write_bytes(broken)
         with contextlib.suppress(FileError):  # or the bit lies where the zip format does not guard it
             read(path)
-    np.savez(path, vertices=[[0, 0]])
-    assert refused(path) == "holds no array named segments"
     np.savez(path, triangles=[[0, 1, 2]])
     assert refused(path) == "holds no array named vertices"
     np.savez(path, vertices=[[0, 0], [1, 0], [0, 1]], triangles=[[0, 1, 7]])
@@ -88,3 +86,22 @@ def test_invalid_files_are_refused(tmp_path: Path) -> None:
     np.save(buffer, np.zeros(3))
     path.write_bytes(buffer.getvalue())
     assert "single array" in refused(path)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".node"])
+def test_points_alone_are_written_and_read(tmp_path, suffix):
+    points = np.array([(0, 0), (3, 0), (1, 2), (0.1, 1 / 3)])
+    path = tmp_path / f"points{suffix}"
+    write(path, Pslg(points))
+    found = read(path, companions=() if suffix == ".node" else None)
+    assert np.array_equal(found.vertices, points) and not len(found.segments)
+    np.savez(tmp_path / "foreign.npz", vertices=points)
+    assert np.array_equal(read(tmp_path / "foreign.npz").vertices, points)
+
+
+def test_a_node_file_keeps_no_segments_holes_or_regions(tmp_path):
+    corners, ring = [(0, 0), (1, 0), (0, 1)], [(0, 1), (1, 2), (2, 0)]
+    for more in ({"segments": ring}, {"holes": [(0.2, 0.2)]}, {"regions": [(0.2, 0.2, 1, -1)]}):
+        with pytest.raises(FileError, match=r"use \.poly or \.npz"):
+            write(tmp_path / "a.node", Pslg(corners, **more))
+    assert not any(tmp_path.iterdir())
