@@ -29,7 +29,7 @@ from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.passes import Passes, Tiled
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
-from dmr.distributed.tiles.pieces import edge_keys, restricted, touching, united
+from dmr.distributed.tiles.pieces import restricted, touching, united
 from dmr.distributed.tiles.refining import segments_of_whole
 from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
@@ -39,6 +39,7 @@ from dmr.distributed.validation.findings import numbered
 from dmr.distributed.validation.own_checks import OwnChecks
 from dmr.errors import InvalidMeshError
 from dmr.memory import constant, open_device
+from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Mesh
 from dmr.validation.arrays.pieces import Workers
 
@@ -119,7 +120,7 @@ def survey_part(inputs: Sequence[Folder], out: Folder, resources: Resources, *, 
     outer = checks.topology.boundary[checks.topology.boundary < 3 * own]
     edges = np.stack([checks.topology.starts[outer], checks.topology.ends[outer]], axis=1)
     listed = restricted(whole, np.arange(own), vertices=np.arange(len(part.numbers))).mesh
-    new = ~np.isin(edge_keys(edges), edge_keys(listed.segments))
+    new = ~np.isin(edge_keys(*edges.T), edge_keys(*listed.segments.T))
     out["segments"] = part.numbers[np.concatenate([listed.segments, edges[new]])]
     assert listed.segment_markers is not None
     out["markers"] = np.concatenate([listed.segment_markers, np.ones(int(new.sum()), np.int32)])
@@ -197,6 +198,6 @@ def open_part(
 
 def _found(among: Int64, wanted: Int64) -> Any:
     """(k,) int32, the rows of (n, 2) pairs of vertices that are the wanted pairs, in either direction."""
-    keys = edge_keys(among)
+    keys = edge_keys(*among.T)
     order = np.argsort(keys)
-    return order[np.searchsorted(keys, edge_keys(wanted), sorter=order)].astype(np.int32)
+    return order[np.searchsorted(keys, edge_keys(*wanted.T), sorter=order)].astype(np.int32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,3 +66,14 @@ def edge_places(edges: Int, wanted: Int, vertex_count: int) -> NDArray[np.int64]
     keys = wanted.min(axis=1).astype(np.int64) * vertex_count + wanted.max(axis=1)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return np.where(known[places] == keys, places, -1)
+
+
+def edge_keys(starts: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
+    """Returns one number per edge, which does not depend on its direction.
+
+    Args:
+        starts, ends: the vertices of each edge, below 2^31; two arrays of one shape.
+    """
+    low, high = np.minimum(starts, ends).astype(np.int64), np.maximum(starts, ends)
+    keys: NDArray[np.int64] = low << 32 | high
+    return keys

@@ -49,7 +49,7 @@ class Flushing:
         self._pending: Future[None] | None = None
 
     def wrote(self, count: int) -> None:
-        """Notes that so many bytes have been written; raises OSError if those before cannot be flushed."""
+        """Notes that `count` more bytes have been written; raises OSError if earlier ones cannot be flushed."""
         self._waiting += count
         if self._waiting < self.BYTES:
             return
@@ -93,8 +93,4 @@ def flush_file(descriptor: int) -> None:
 def flush_folder(folder: Path) -> None:
     """Makes renames and removals durable, in order; does nothing on file systems that do not support this."""
     with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        flush_file(os.open(folder, os.O_RDONLY))

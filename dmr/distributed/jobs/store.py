@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.files.flushing import flush_file
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import DIGEST_DIGITS, Resources, Task
 from dmr.errors import file_error
@@ -156,8 +157,4 @@ def name_of(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 def flush(path: Path) -> None:
     """Waits until a file or folder is on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    flush_file(os.open(path, os.O_RDONLY))

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.piece import PER_TRIANGLE
-from dmr.distributed.tiles.pieces import PER_VERTEX, edge_keys, joined_rows, tables_of_vertices
+from dmr.distributed.tiles.pieces import PER_VERTEX, joined_rows, tables_of_vertices
 from dmr.distributed.tiles.sections import Section
 from dmr.distributed.unions.union import United
 from dmr.io.archives.npz import Column, Indexed, copied, gathered, translated
 from dmr.io.npz import VERSION_KEY, mesh_arrays
+from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Mesh
 
 
@@ -28,7 +29,7 @@ def mesh_columns(parts: Sequence[Section], union: United, names: Mapping[str, An
     """
     places, meshes = union.places, [part.mesh for part in parts]
     segments = np.concatenate([place[mesh.segments] for place, mesh in zip(places, meshes, strict=True)])
-    once = np.sort(np.unique(edge_keys(segments), return_index=True)[1])
+    once = np.sort(np.unique(edge_keys(*segments.T), return_index=True)[1])
     markers = joined_rows(meshes, "segment_markers")
     made: dict[str, Column] = {"triangles": translated([mesh.triangles for mesh in meshes], places)}
     for name in PER_VERTEX:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from dmr.distributed.output.part import Part
 from dmr.distributed.tiles.piece import PER_TRIANGLE
-from dmr.distributed.tiles.pieces import PER_VERTEX, edge_keys
+from dmr.distributed.tiles.pieces import PER_VERTEX
 from dmr.errors import InvalidMeshError
+from dmr.mesh.edges import edge_keys
 
 
 def gathered_arrays(parts: Iterable[Part], counts: Mapping[str, int]) -> dict[str, NDArray[Any]]:
@@ -56,5 +57,5 @@ def gathered_arrays(parts: Iterable[Part], counts: Mapping[str, int]) -> dict[st
         if not there.all():
             raise InvalidMeshError(f"no part has number {int(np.argmin(there))} of the {len(there)} {element}")
     both = np.concatenate(segments)
-    once = np.sort(np.unique(edge_keys(both), return_index=True)[1])  # those between parts are in several
+    once = np.sort(np.unique(edge_keys(*both.T), return_index=True)[1])  # those between parts are in several
     return {**arrays, "segments": both[once], "segment_markers": np.concatenate(markers)[once]}

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.output.part import Part
-from dmr.distributed.tiles.pieces import edge_keys, edges_between
+from dmr.distributed.tiles.pieces import edges_between
 from dmr.io.meshio_files.formats import FORMATS
 from dmr.io.meshio_files.writing import Content, to_meshio
+from dmr.mesh.edges import edge_keys
 
 DUPLICATE = 1  # vtkDataSetAttributes::DUPLICATECELL and DUPLICATEPOINT
 GHOSTS = "vtkGhostType"
@@ -44,7 +45,7 @@ def edge_markers(part: Part) -> NDArray[np.int32]:
     mesh = part.mesh
     assert mesh.segment_markers is not None
     edges, ends = edges_between(mesh.triangles[: part.own], mesh.segments, len(mesh.vertices))
-    keys, wanted = edge_keys(mesh.segments), edge_keys(ends)
+    keys, wanted = edge_keys(*mesh.segments.T), edge_keys(*ends.T)
     markers = np.full(3 * part.own, -1, np.int32)
     if len(keys):
         order = np.argsort(keys, kind="stable")
@@ -58,9 +59,9 @@ def _segment_owners(part: Part) -> NDArray[np.int32]:
     """(s,) the part that owns each segment: the smallest with a triangle beside it."""
     mesh = part.mesh
     edges, ends = edges_between(mesh.triangles, mesh.segments, len(mesh.vertices))
-    keys, beside = edge_keys(ends), part.owners[edges // 3]
+    keys, beside = edge_keys(*ends.T), part.owners[edges // 3]
     order = np.lexsort((beside, keys))
-    first = np.searchsorted(keys, edge_keys(mesh.segments), sorter=order)
+    first = np.searchsorted(keys, edge_keys(*mesh.segments.T), sorter=order)
     owners: NDArray[np.int32] = beside[order[first]]
     return owners
 

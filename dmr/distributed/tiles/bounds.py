@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from dmr.common.text import option
 from dmr.common.threads import thread_count
-from dmr.distributed.tiles.patch import edge_keys
 from dmr.distributed.tiles.piece import Arrays
 from dmr.distributed.unions.numbering import is_among
 from dmr.errors import OptionError
+from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.options import MARKINGS, RefineOptions
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.patch import Mask, Patch, edge_keys
+from dmr.distributed.tiles.patch import Mask, Patch
+from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
 
 

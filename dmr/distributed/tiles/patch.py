@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
 from dmr.distributed.unions.numbering import Union, is_among
 from dmr.memory import constant
+from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int, Mesh
 
 Mask = NDArray[np.bool_]
@@ -174,13 +175,6 @@ def glued(patches: Sequence[Patch]) -> Patch:
 
 def _rows(array: NDArray[Any] | None, chosen: NDArray[Any]) -> Any:
     return None if array is None else array[chosen]
-
-
-def edge_keys(starts: NDArray[Any], ends: NDArray[Any]) -> Int64:
-    """Returns one number per edge, which does not depend on its direction."""
-    low, high = np.minimum(starts, ends).astype(np.int64), np.maximum(starts, ends)
-    keys: Int64 = low << 32 | high
-    return keys
 
 
 def _are_edges(segments: Int, triangles: Int) -> Mask:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dmr.distributed.tiles.piece import PER_TRIANGLE, Piece
 from dmr.distributed.unions.numbering import Union, is_among
+from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Mesh
 
 Index = NDArray[Any]
@@ -55,7 +56,7 @@ def united(pieces: Sequence[Piece]) -> Piece:
         for name in ("triangles", "segments")
     }
     segments = arrays["segments"]
-    once = np.sort(np.unique(edge_keys(segments), return_index=True)[1])
+    once = np.sort(np.unique(edge_keys(*segments.T), return_index=True)[1])
     arrays["segments"] = segments[once]
     arrays["segment_markers"] = _rows(joined_rows(meshes, "segment_markers"), once)
     for name in PER_VERTEX:
@@ -80,14 +81,7 @@ def _used(corners: Index, count: int) -> NDArray[np.int64]:
 
 def _are_edges(ends: Index, corners: Index, count: int) -> NDArray[np.bool_]:
     """(k,) which of (k, 2) pairs of vertices are edges of triangles; `count` is the number of vertices."""
-    return is_among(edge_keys(ends), np.sort(edge_keys(edges_between(corners, ends, count)[1])))
-
-
-def edge_keys(ends: Index) -> NDArray[np.int64]:
-    """(k,) one number per (k, 2) pair of vertices, the same in both directions."""
-    low, high = np.minimum(ends[:, 0], ends[:, 1]), np.maximum(ends[:, 0], ends[:, 1])
-    keys: NDArray[np.int64] = (low.astype(np.int64) << 32) | high
-    return keys
+    return is_among(edge_keys(*ends.T), np.sort(edge_keys(*edges_between(corners, ends, count)[1].T)))
 
 
 def edges_between(corners: Index, vertices: Index, count: int) -> tuple[NDArray[np.int64], Index]:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.tiles.piece import Piece
-from dmr.distributed.tiles.pieces import edge_keys, restricted
+from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.validation.own_checks import OwnChecks
+from dmr.mesh.edges import edge_keys
 from dmr.validation.triangulation.topology import components
 
 Int64 = NDArray[np.int64]
@@ -112,9 +113,9 @@ def rows(piece: Piece) -> dict[str, NDArray[np.uint64]]:
     """Returns all that a piece tells of its triangles, as bits: for each property, (m, k) words."""
     mesh, corners = piece.mesh, piece.mesh.triangles
     count = len(corners)
-    keys = edge_keys(mesh.segments)
+    keys = edge_keys(*mesh.segments.T)
     order = np.argsort(keys, kind="stable")
-    edges = edge_keys(corners[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2))
+    edges = edge_keys(*corners[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2).T)
     place = order[np.minimum(np.searchsorted(keys, edges, sorter=order), len(keys) - 1)] if len(keys) else None
     listed = np.zeros(3 * count, bool) if place is None else keys[place] == edges
     markers = np.zeros(3 * count, np.int64)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dmr.common.text import option
 from dmr.errors import InvalidMeshError
+from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES
 
@@ -62,8 +63,9 @@ def _facing_walls(mesh: Mesh, thin: float) -> tuple[Int, Float, Float]:
     squared = along_x * along_x + along_y * along_y
     doubled = np.abs(along_x[0] * along_y[1] - along_y[0] * along_x[1])
     rows = np.flatnonzero(doubled < thin * squared.max(axis=0))
-    keys = _keys(mesh, triangles[rows][:, [[1, 2], [2, 0], [0, 1]]])
-    is_wall = _among(keys, _keys(mesh, mesh.segments)) if len(mesh.segments) else mesh.neighbours[rows] < 0
+    of_rows = triangles[rows]
+    keys = edge_keys(of_rows[:, [1, 2, 0]], of_rows[:, [2, 0, 1]])
+    is_wall = _among(keys, edge_keys(*mesh.segments.T)) if len(mesh.segments) else mesh.neighbours[rows] < 0
     # A wall of a slit is a long edge. Needles with a short edge on the boundary, as in a circle, are no slit.
     is_long = (doubled[rows] < thin * squared[:, rows]).T
     beside = (is_wall & is_long).any(axis=1)
@@ -88,13 +90,6 @@ def _facing_walls(mesh: Mesh, thin: float) -> tuple[Int, Float, Float]:
             found.append((ends[kept], length[kept], distance[kept]))
     walls, lengths, distances = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return walls, lengths, distances
-
-
-def _keys(mesh: Mesh, ends: Int) -> NDArray[np.int64]:
-    """Returns a number for each edge, the same in both directions; `ends` has its vertices in the last axis."""
-    u, v = ends[..., 0], ends[..., 1]
-    found: NDArray[np.int64] = np.minimum(u, v).astype(np.int64) * len(mesh.vertices) + np.maximum(u, v)
-    return found
 
 
 def _among(keys: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:

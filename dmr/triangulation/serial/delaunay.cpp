@@ -18,7 +18,7 @@ constexpr float64 VERTICES_ACROSS = 16;    // a strip, at least, before the roun
 constexpr size_t SEEDS = 128;              // of a section: places where the search for points starts again
 constexpr size_t FEWEST_LEFT = 1 << 15;    // points of a section that an idle thread shares: 8 ms of one thread
 
-constexpr size_t INDICES_PER_POINT = 32; // to insert or locate a point takes as long as so many indices of short steps
+constexpr size_t INDICES_PER_POINT = 32; // inserting or locating a point takes as long as this number of short steps
 
 // A point that is still to be inserted, by its turn, and a face near it.
 struct Waiting {

@@ -18,7 +18,7 @@ from static_graph.lists.methods.table import FINISHES, RULES, SPACINGS
 # Default number of elements per splitter, and size at which the recursion ends, on a GPU and on a CPU. A CPU follows a
 # list in its caches about as fast as it could cut the list; a GPU does not.
 GPU_SUBLIST, CPU_SUBLIST = 24, 64
-GPU_SHORT, GPU_SHORT_SUBLIST = 2**18, 16  # up to so many elements of the first level, the longest sublist decides
+GPU_SHORT, GPU_SHORT_SUBLIST = 2**18, 16  # up to this length of the first level, the longest sublist decides
 GPU_DEEPER = 4  # the same on deeper levels of a GPU: such a level takes as long as its longest sublist
 GPU_FINISH, CPU_FINISH = 32, 2**15
 # A GPU finishes lists of at least GPU_LONG elements by Wyllie's algorithm: its launches do not wait for a longest

@@ -12,7 +12,7 @@ from dmr.triangulation.segment_order import sorted_segments
 def test_segments_are_sorted_by_their_ends(seed):
     random = np.random.default_rng(seed)
     vertices = random.integers(0, 12, (40, 2)).astype(float)
-    if seed % 2:  # so many vertices that segments are few
+    if seed % 2:  # many vertices, relative to which segments are few
         vertices = np.vstack([vertices, random.integers(20, 99, (2000, 2))])
     segments = random.integers(0, 40, (30, 2))
     segments = segments[(vertices[segments[:, 0]] != vertices[segments[:, 1]]).any(axis=1)]
