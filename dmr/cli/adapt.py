@@ -14,7 +14,7 @@ from dmr.refinement.options import RefineOptions
 
 
 def run(arguments: Arguments, console: Console) -> int:
-    """Reads a mesh, makes one of the same domain by other sizes, writes it and reports the changes."""
+    """Reads a mesh, makes one of the same domain with other sizes, writes it and reports the changes."""
     options = {name: getattr(arguments, name) for name in ("min_angle", "max_area", "max_steiner", "optimize")}
     RefineOptions(**options, grading=arguments.grading)  # raises for a bad value before anything is read
     output = Output(arguments)

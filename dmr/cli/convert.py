@@ -18,7 +18,7 @@ def run(arguments: Arguments, console: Console) -> int:
     if Path(arguments.input).is_dir() and arguments.parts is None:
         return convert_parts.unite(arguments, console)
     if arguments.single_piece and arguments.parts is not None:
-        raise OptionError(f"{option('single_piece')} does not go with {option('parts')}")
+        raise OptionError(f"{option('single_piece')} cannot be combined with {option('parts')}")
     if arguments.single_piece:
         raise OptionError(f"{option('single_piece')} is for folders of parts, which {arguments.input} is not")
     if arguments.parts is not None:

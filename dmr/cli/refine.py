@@ -73,7 +73,7 @@ def run(arguments: Arguments, console: Console) -> int:
     console.detail(phases(result, seconds_reading, seconds_writing))
     console.note(f"wrote {', '.join(str(path) for path in written)}")
     if not result.complete and not result.warnings:
-        console.warn("the run ended early; the mesh that was written is valid, but misses a bound in places")
+        console.warn("the run ended early; the mesh that was written is valid, but violates a bound in places")
     valid = not arguments.validate or proved(
         console, result.mesh, input=found, convex_hull=arguments.convex_hull and isinstance(found, Pslg),
         threads=arguments.threads,

@@ -40,7 +40,7 @@ def run(arguments: Arguments, console: Console) -> int:
     for name, usual in ONE_DEVICE.items():
         if getattr(arguments, name) != usual:
             reason = f": {REFUSED[name]}" if name in REFUSED else ""
-            raise OptionError(f"{option(name)} does not go with {option('tile_triangles')}{reason}")
+            raise OptionError(f"{option(name)} cannot be combined with {option('tile_triangles')}{reason}")
     if arguments.output is None:
         raise OptionError(f"{option('tile_triangles')} needs {option('output')}: the folder for the parts of the mesh")
 
@@ -90,4 +90,4 @@ def _report(console: Console, parts: Parts) -> None:
         f"{counted(counts['parts'], 'part')} to {parts.folder}"
     )
     if not manifest["complete"] and not manifest["warnings"]:
-        console.warn("a tile reached its limit; the mesh that was written is valid, but misses a bound in places")
+        console.warn("a tile reached its limit; the mesh that was written is valid, but violates a bound in places")

@@ -204,7 +204,7 @@ class NativeLibraryError(DmrError):
         self.reason = reason
         super().__init__(
             f"the package is not fully installed: the native library {printable(str(library))} {reason}; "
-            "install it again with a C++17 compiler such as g++ at hand (pip install .)"
+            "install it again with a C++17 compiler such as g++ (pip install .)"
         )
 
 

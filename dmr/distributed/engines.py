@@ -36,9 +36,9 @@ def chosen_engine(
 
     Args:
         resources: the device and threads that the user asked for.
-        executor: an executor of `concurrent.futures`, or a client of Dask.
+        executor: an executor of `concurrent.futures`, or a Dask client.
         workers: the number of processes on this machine, from 1.
-        scheduler: the address of a scheduler of Dask.
+        scheduler: the address of a Dask scheduler.
         mpi: whether the other processes of this MPI job do the work.
 
     Raises:
@@ -47,7 +47,7 @@ def chosen_engine(
     given = {"executor": executor is not None, "workers": workers is not None, "scheduler": scheduler is not None}
     names = [option(name) for name, is_given in {**given, "mpi": mpi}.items() if is_given]
     if len(names) > 1:
-        raise OptionError(f"{names[0]} does not go with {names[1]}: tasks run in one way only")
+        raise OptionError(f"{names[0]} cannot be combined with {names[1]}: tasks run in one way only")
     if workers is not None:
         if whole_option("workers", workers) < 1:
             raise OptionError(f"{option('workers')} must be at least 1, not {workers}")
@@ -62,7 +62,7 @@ def chosen_engine(
         return lambda store: nullcontext(DaskCluster(store, executor, resources))
     if executor is not None:
         raise WrongTypeError(
-            f"{option('executor')} must be an executor of concurrent.futures, or a client of Dask, "
+            f"{option('executor')} must be an executor of concurrent.futures, or a Dask client, "
             f"not {shortened(executor)}"
         )
     return partial(_in_process, resources=resources)

@@ -43,7 +43,7 @@ from dmr.triangulation.options import CONFLICT_POLICIES
 OPTIONS = ("min_angle", "max_area", "grading", "steiner", "conforming", "keep_segments", "strict")
 BY_PLACE = ("area", "size", "max_edge")
 REFUSED = {
-    "max_steiner": "each tile has a limit of its own",
+    "max_steiner": "each tile has its own limit",
     "max_seconds": "the result would depend on the machine",
     "marking": "only the default gives the same mesh in any order of the tasks",
     "optimize": "points would move across cuts",
@@ -79,7 +79,7 @@ def refine(
             rectangle around them.
         out: a folder for the result, which is made if it is missing. All workers see it under the same name.
         tile_triangles: triangles of the result per tile, as predicted, 1 or more.
-        executor: an executor of `concurrent.futures`, or a client of Dask, that runs the tasks; None for this process.
+        executor: an executor of `concurrent.futures`, or a Dask client, that runs the tasks; None for this process.
         workers: instead of an executor, the number of processes on this machine. Worker k uses the GPU k, modulo their
             number, or its share of the cores. The main module of the program is imported in each of them.
         on_conflict, convex_hull: for an outline, as for `dmr.refine`.
@@ -94,7 +94,7 @@ def refine(
 
     Returns:
         The result. `complete` in its `manifest` is False if a tile reached its limit on points, where the mesh is
-        valid, but misses a bound.
+        valid, but violates a bound.
 
     Raises:
         OptionError: an option cannot be used, or not with tiles; names it.
@@ -216,7 +216,7 @@ def check_options(options: Mapping[str, Any]) -> RefineOptions:
     known = (*OPTIONS, *BY_PLACE)
     for name in options:
         if name in REFUSED:
-            raise OptionError(f"{option(name)} does not go with tiles: {REFUSED[name]}")
+            raise OptionError(f"{option(name)} cannot be combined with tiles: {REFUSED[name]}")
         if name not in known:
             raise OptionError(f"there is no option {name!r} for a refinement in tiles; there are {', '.join(known)}")
     return RefineOptions(**{name: value for name, value in options.items() if name in OPTIONS})

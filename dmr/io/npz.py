@@ -81,7 +81,7 @@ def read_npz(path: Path) -> Mesh | Pslg:
     except (OSError, MemoryError) as error:
         raise file_error(error, path, "cannot be read") from error
     except DAMAGE as error:
-        raise FileContentError(f"is damaged, or no .npz file: {error}", path) from error
+        raise FileContentError(f"is damaged, or not an .npz file: {error}", path) from error
 
 
 def _names(stored: dict[str, Any]) -> dict[str, dict[int, str]]:

@@ -91,9 +91,9 @@ def location_of(array: Any) -> Place | None:
         try:
             kind, number = map(int, array.__dlpack_device__())
         except Exception as error:  # raised by a foreign object
-            raise WrongTypeError(f"{kind_of(array)} does not tell its device: {error}") from None
+            raise WrongTypeError(f"{kind_of(array)} does not report its device: {error}") from None
         if kind not in (CPU, CUDA, CUDA_HOST):
-            raise WrongTypeError(f"{kind_of(array)} is neither in main memory nor on a GPU of CUDA")
+            raise WrongTypeError(f"{kind_of(array)} is neither in main memory nor on a CUDA GPU")
         return (CUDA, number) if kind == CUDA else (CPU, 0)
     return None if hasattr(array, "__cuda_array_interface__") else (CPU, 0)
 
@@ -109,7 +109,7 @@ def on_host(array: Any) -> NDArray[Any]:
             return np.asarray(array)
         return np.from_dlpack(array)
     except Exception as error:  # raised by a foreign object
-        raise WrongTypeError(f"{kind_of(array)} is no array that can be shared: {error}") from None
+        raise WrongTypeError(f"{kind_of(array)} is not an array that can be shared: {error}") from None
 
 
 def borrowed(array: Any, stream: int) -> Borrowed:
@@ -127,7 +127,7 @@ def borrowed(array: Any, stream: int) -> Borrowed:
     except WrongTypeError:
         raise
     except Exception as error:  # raised by a foreign object
-        raise WrongTypeError(f"{kind_of(array)} is no array that can be shared: {error}") from None
+        raise WrongTypeError(f"{kind_of(array)} is not an array that can be shared: {error}") from None
 
 
 def _by_dlpack(array: Any, stream: int) -> Borrowed:
@@ -138,7 +138,7 @@ def _by_dlpack(array: Any, stream: int) -> Borrowed:
     _check_layout(array, dimensions=tensor.dimensions, contiguous=contiguous)
     kind = KINDS.get(tensor.code) if tensor.lanes == 1 else None
     if kind is None or tensor.bits not in (8, 16, 32, 64):
-        raise WrongTypeError(f"{kind_of(array)} has elements that numpy has not")
+        raise WrongTypeError(f"{kind_of(array)} has elements of a type that numpy does not have")
     # The capsule stays as it is: its destructor returns the memory.
     pointer = (tensor.data or 0) + tensor.byte_offset
     place = (tensor.kind, tensor.number)

@@ -49,7 +49,7 @@ def file_path(path: Any, name: str = "path") -> Path:
     """
     found = as_path(path, name)
     if "\0" in str(found):
-        raise OptionError(f"{option(name)} must be the name of a file, which holds no null character: {str(found)!r}")
+        raise OptionError(f"{option(name)} must be the name of a file, without null characters: {str(found)!r}")
     return found
 
 

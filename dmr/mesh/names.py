@@ -103,7 +103,7 @@ def _number(kind: str, key: Any) -> int:
     except TypeError:
         number = 2**31
     if isinstance(key, bool) or not -(2**31) <= number < 2**31:
-        raise InvalidMeshError(f"the names of {kind} belong to whole numbers of 32 bits, not to {shortened(key)}")
+        raise InvalidMeshError(f"the names of {kind} have 32-bit whole numbers as keys, not {shortened(key)}")
     if number == 0 and kind == MARKERS:
         raise InvalidMeshError("marker 0 means no marker, and cannot have a name")
     return number

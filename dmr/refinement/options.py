@@ -94,7 +94,7 @@ class RefineOptions:
             if callable(area) or isinstance(area, list | tuple) or getattr(area, "shape", ()) != ():
                 raise WrongTypeError(
                     f"{option('max_area')} must be a number, not {kind_of(area)}: {option('area')} takes an array with "
-                    "an area per triangle of the mesh, or a function of the place"
+                    "an area per triangle of the mesh, or a function of position"
                 )
             object.__setattr__(self, "max_area", real_option("max_area", self.max_area))
         if self.grading is not None:
@@ -108,12 +108,12 @@ class RefineOptions:
         if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
             raise OptionError(f"{option('max_area')} must be positive, not {self.max_area:g}")
         if self.grading is not None and not (math.isfinite(self.grading) and self.grading >= 0):
-            raise OptionError(f"{option('grading')} must be a finite number from 0, not {self.grading:g}")
+            raise OptionError(f"{option('grading')} must be finite and at least 0, not {self.grading:g}")
         if self.max_steiner is not None and self.max_steiner < 0:
             raise OptionError(f"{option('max_steiner')} must not be negative, not {self.max_steiner}")
         if self.max_seconds is not None and not (math.isfinite(self.max_seconds) and self.max_seconds >= 0):
             raise OptionError(
-                f"{option('max_seconds')} must be a finite number of seconds from 0, not {self.max_seconds:g}"
+                f"{option('max_seconds')} must be a finite number of seconds, at least 0, not {self.max_seconds:g}"
             )
         for name, value, known in (
             ("steiner", self.steiner, STEINER_RULES),
@@ -154,7 +154,7 @@ class RefineOptions:
         reason = self.needs_host(**asked)
         if self.loop == "device" and reason is not None:
             raise OptionError(
-                f"{option('loop', 'device')} does not go with {reason}: take {option('loop', 'host')} or 'auto'"
+                f"{option('loop', 'device')} cannot be combined with {reason}: use {option('loop', 'host')} or 'auto'"
             )
 
     def check_device(self, device: str, *, launches_children: bool) -> None:
@@ -166,5 +166,5 @@ class RefineOptions:
         if self.balance in CHILD_LAUNCHES and not launches_children:
             raise OptionError(
                 f"{option('balance', self.balance)} is not available on {device}: only a GPU's kernels can "
-                "launch kernels; take 'work-stealing' (the default) or 'none', or a GPU"
+                "launch kernels; use 'work-stealing' (the default) or 'none', or a GPU"
             )

@@ -79,7 +79,7 @@ class Refinement(HoldsFrozen):
             a segment that is never split), overflowed, budget.
         host_processed: triangle records moved to or from the host during the rounds, as a serial path on the host would
             need: 0.
-        unrefined: triangles of the result that miss a bound, counted by reason: small_input_angle,
+        unrefined: triangles of the result that violate a bound, counted by reason: small_input_angle,
             precision, kept_segment, budget, time (`max_seconds`), stopped.
         unrefined_triangles: their indices, by reason.
         min_angle, max_angle: degrees, over the result.

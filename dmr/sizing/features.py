@@ -110,12 +110,12 @@ def from_curvature(
     """
     per_turn = real_option("per_turn", per_turn)
     if not (math.isfinite(per_turn) and per_turn >= 3):
-        raise OptionError(f"{option('per_turn')} must be a finite number from 3, not {per_turn:g}")
+        raise OptionError(f"{option('per_turn')} must be finite and at least 3, not {per_turn:g}")
     vertices, segments = _chosen(domain, along)
     sizes = (TWO_PI * _radii(vertices, segments) / per_turn)[segments].min(axis=1)
     curved = np.isfinite(sizes)
     if not curved.any():
-        raise OptionError("no chain of the segments is curved: its vertices are corners, ends, or on straight lines")
+        raise OptionError("no chain of segments is curved: its vertices are corners, ends, or on straight lines")
     start, end = (vertices[segments[curved, k]] for k in (0, 1))
     return SegmentSizes(start, end, sizes[curved], _grading(grading), _far(far))
 
@@ -225,5 +225,5 @@ def _far(value: float) -> float:
 def _grading(value: float) -> float:
     value = real_option("grading", value)
     if not (math.isfinite(value) and value >= 0):
-        raise OptionError(f"{option('grading')} must be a finite number from 0, not {value:g}")
+        raise OptionError(f"{option('grading')} must be finite and at least 0, not {value:g}")
     return value

@@ -1,4 +1,4 @@
-"""Sizes as a function of the place, evaluated at many points at once by kernels on a device.
+"""Sizes as a function of position, evaluated at many points at once by kernels on a device.
 
     sizes = source.on(device)
     sizes.evaluate(points, count, found)        # launches only: a recorded sequence may contain it
@@ -124,7 +124,7 @@ def checked_gradient(gradient: float) -> float:
     """
     gradient = real_option("gradient", gradient)
     if not (math.isfinite(gradient) and gradient >= 0):
-        raise OptionError(f"{option('gradient')} must be a finite number from 0, not {gradient:g}")
+        raise OptionError(f"{option('gradient')} must be finite and at least 0, not {gradient:g}")
     return gradient
 
 

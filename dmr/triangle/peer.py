@@ -149,7 +149,7 @@ def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[
         if code:
             raise DmrError(_reason(code, output.decode(errors="replace")))
         if not target.exists():
-            raise DmrError(f"Triangle's process ended well, but left no result; {_ADVICE}")
+            raise DmrError(f"Triangle's process ended normally, but left no result; {_ADVICE}")
         with np.load(target, allow_pickle=False) as arrays:
             return dict(arrays)
 

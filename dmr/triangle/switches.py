@@ -26,7 +26,7 @@ HONOURED = {
     "A": "gives each triangle the attribute of its region (with p, without r)",
     "c": "meshes the convex hull; writes a .poly file that holds the boundary",
     "D": "every triangle Delaunay, also across segments",
-    "L": "as D",
+    "L": "the same as D",
     "j": "leaves out vertices that no triangle uses",
     "e": "writes a .edge file",
     "v": "writes the Voronoi diagram: .v.node and .v.edge",
@@ -46,8 +46,8 @@ HONOURED = {
     "Q": "prints errors only",
     "V": "prints more",
     "h": "shows this help",
-    "H": "as h",
-    "?": "as h",
+    "H": "the same as h",
+    "?": "the same as h",
 }
 
 WITHOUT_EFFECT = {

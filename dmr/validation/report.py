@@ -138,7 +138,7 @@ class Report:
             if len(self.exceptions) > PRINTED_SMALL_ANGLES:
                 lines.append(f"    ... and {len(self.exceptions) - PRINTED_SMALL_ANGLES} more")
         lines += [
-            f"{counted(len(listed), 'triangle')} may miss a bound: {REASONS[reason]}"
+            f"{counted(len(listed), 'triangle')} may violate a bound: {REASONS[reason]}"
             for reason, listed in self.unrefined.items()
             if listed
         ]

@@ -54,7 +54,7 @@ class Refined(Configuration):
 
     Attributes:
         wall: seconds of each run; phases: median seconds of each phase.
-        unrefined: reasons and counts of triangles that miss a bound; sha256: the distinct digests of the results.
+        unrefined: reasons and counts of triangles that violate a bound; sha256: the distinct digests of the results.
         valid: whether all results were proved; size, ratio: triangles and time over those of `peer`, Triangle.
     """
 

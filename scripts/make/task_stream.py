@@ -1,4 +1,4 @@
-"""Draws the task stream of a refinement in tiles by a cluster of Dask: which worker did what, when.
+"""Draws the task stream of a refinement in tiles by a Dask cluster: which worker did what, when.
 
     python -m scripts.make.task_stream docs/images/task-stream.png
 

@@ -42,11 +42,11 @@ def build_parser() -> Parser:
         python -m static_graph info web-Stanford.txt.gz  # counts, degrees, the automatic splitting level
         python -m static_graph generate rmat 1e6 8e6 -o rmat.npz  # a random graph with power-law degrees
         python -m static_graph bfs web-Stanford.txt.gz --source 0  # distances in edges
-        python -m static_graph sssp rmat.gr --source 7 -o distances.csv  # distances by weights
-        python -m static_graph pagerank web-Stanford.txt.gz  # the nodes of the highest PageRank
+        python -m static_graph sssp rmat.gr --source 7 -o distances.csv  # distances as sums of weights
+        python -m static_graph pagerank web-Stanford.txt.gz  # the nodes with the highest PageRank
         python -m static_graph components web-Stanford.txt.gz --connection strong  # connected components
         python -m static_graph rank list.npy  # ranks of the elements of linked lists
-        python -m static_graph tree parents.npy --subtree --level -o tree.csv  # numbers of a tree's nodes
+        python -m static_graph tree parents.npy --subtree --level -o tree.csv  # subtree sizes and levels of a tree
         python -m static_graph export rmat.npz -o edges  # a folder of Parquet files, for programs on many GPUs
         """,
     )
@@ -145,7 +145,11 @@ def _add_generate(commands: Any) -> None:
         "--preset", choices=("gtgraph", "graph500", "thesis"), help="parameters by name (default: gtgraph)"
     )
     rmat.add_argument(
-        "--probabilities", type=number, nargs=4, metavar=("A", "B", "C", "D"), help="of the matrix' four quadrants"
+        "--probabilities",
+        type=number,
+        nargs=4,
+        metavar=("A", "B", "C", "D"),
+        help="of the four quadrants of the matrix",
     )
     rmat.add_argument("--noise", type=number, metavar="X", help="variation of the probabilities, 0 to 2")
     rmat.add_argument("--halving", choices=("gtgraph", "even"), help="how the nodes are halved")
@@ -174,7 +178,7 @@ def _add_bfs(commands: Any) -> None:
         python -m static_graph bfs web-Stanford.txt.gz --source 0  # counts and times
         python -m static_graph bfs graph.npz --source 0 --balance split --mda 8  # a scheme of the papers
         python -m static_graph bfs graph.npz --source 0 7 --parents -o tree.csv  # node, distance, parent
-        python -m static_graph bfs graph.npz --source 0 --order -o order.csv  # and the rank in a queue
+        python -m static_graph bfs graph.npz --source 0 --order -o order.csv  # and the rank in a sequential search
         python -m static_graph bfs graph.mtx --source 0 --path-to 99 --json | jq .path  # for programs
         """,
         module="search",
@@ -193,7 +197,7 @@ def _add_sssp(commands: Any) -> None:
         commands,
         "sssp",
         """
-        Find shortest paths: the distance of each node by the sum of the weights
+        Find shortest paths: the distance of each node as the sum of weights
 
         python -m static_graph sssp graph.gr --source 0  # counts and times
         python -m static_graph sssp graph.gr --source 0 --balance warp --warp-size 8  # a scheme of the papers
@@ -239,19 +243,25 @@ def _add_pagerank(commands: Any) -> None:
         """
         Rank the nodes of a graph by PageRank
 
-        python -m static_graph pagerank web-Stanford.txt.gz  # the ten nodes of the highest scores
+        python -m static_graph pagerank web-Stanford.txt.gz  # the ten nodes with the highest scores
         python -m static_graph pagerank graph.npz --tol 1e-12 --max-iter 500 -o scores.csv  # node, score
-        python -m static_graph pagerank graph.npz --iterations 10 --method push  # a method, without a test
+        python -m static_graph pagerank graph.npz --iterations 10 --method push  # another method, for 10 iterations
         python -m static_graph pagerank p2p-Gnutella08.txt.gz --method dense --rule report  # as in the report
         python -m static_graph pagerank graph.npz --top 100 --json | jq '.top[].node'  # for programs
         """,
     )
     add_graph(parser)
     add = parser.add_argument
-    add("--top", type=count, default=10, metavar="K", help="nodes of the highest scores to show (default: 10)")
+    add(
+        "--top",
+        type=count,
+        default=10,
+        metavar="K",
+        help="number of nodes to show, those with the highest scores (default: 10)",
+    )
     add("--alpha", type=number, default=0.85, metavar="A", help="damping factor (default: 0.85)")
     add("--tol", type=number, metavar="T", help="stop when the scores change by less in total (default: 1e-6)")
-    add("--max-iter", type=count, default=100, metavar="N", help="most iterations (default: 100)")
+    add("--max-iter", type=count, default=100, metavar="N", help="maximum number of iterations (default: 100)")
     add("--iterations", type=count, metavar="N", help="exact number of iterations, instead of --tol and --max-iter")
     add("--no-weights", dest="weighted", action="store_const", const=False,
         help="follow all edges equally, also those of a graph with weights")  # fmt: skip
@@ -275,7 +285,7 @@ def _add_components(commands: Any) -> None:
         """
         Find the weak or strong components of a graph
 
-        python -m static_graph components web-Stanford.txt.gz  # their number, the largest ones
+        python -m static_graph components web-Stanford.txt.gz  # the number of components, and the largest ones
         python -m static_graph components web-Stanford.txt.gz --connection strong  # strong components
         python -m static_graph components graph.npz -o components.csv  # node, component
         python -m static_graph components graph.npz --connection strong --json | jq .components  # for programs
@@ -286,7 +296,7 @@ def _add_components(commands: Any) -> None:
     add("--connection", choices=tuple(methods), default="weak", help="weak or strong (default: weak)")
     add("--method", choices=sorted({name for each in methods.values() for name in each}), default="auto", metavar="M",
         help="; ".join(f"{connection}: {', '.join(each)}" for connection, each in methods.items()))  # fmt: skip
-    add("--top", type=count, default=5, metavar="K", help="largest components to show (default: 5)")
+    add("--top", type=count, default=5, metavar="K", help="number of components to show, the largest ones (default: 5)")
     add_output(parser, required=False, text="output file: .npy (components), .csv or .npz (node, component)")
     add_device(parser)
     own = parser.add_argument_group("options of the methods")
@@ -296,7 +306,7 @@ def _add_components(commands: Any) -> None:
     add("--no-trim", dest="trim", action="store_const", const=False, help="for multistep and fw-bw: do not trim first")
     add("--no-search", dest="search", action="store_const", const=False,
         help="for multistep: do not search for the component of a pivot")  # fmt: skip
-    add("--cutoff", type=count, metavar="N", help="for multistep: a serial search finishes fewer nodes")
+    add("--cutoff", type=count, metavar="N", help="for multistep: fewer nodes than N are left to a serial search")
 
 
 def _add_rank(commands: Any) -> None:
@@ -400,7 +410,9 @@ def _add_export(commands: Any) -> None:
         """,
     )
     add_graph(parser)
-    parser.add_argument("-o", "--output", metavar="FOLDER", type=file_name, required=True, help="made if missing")
-    parser.add_argument("-f", "--force", action="store_true", help="replace such files in FOLDER")
-    parser.add_argument("--files", type=positive, default=16, metavar="N", help="how many (default: 16)")
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", type=file_name, required=True, help="the folder; made if it is missing"
+    )
+    parser.add_argument("-f", "--force", action="store_true", help="replace the part files in FOLDER")
+    parser.add_argument("--files", type=positive, default=16, metavar="N", help="number of files (default: 16)")
     add_threads(parser)

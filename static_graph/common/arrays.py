@@ -31,7 +31,7 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
     except MemoryError:
         raise OutOfMemoryError(f"there is too little memory for an array of {what}") from None
     except Exception as error:  # including errors of a foreign object's __array__
-        raise GraphError(f"{what} are no array: {error}") from None
+        raise GraphError(f"{what} cannot be read as an array: {error}") from None
 
 
 def as_whole(values: ArrayLike, what: str) -> NDArray[np.integer[Any]]:

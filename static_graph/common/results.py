@@ -118,5 +118,5 @@ def checked_count(name: str, value: Any) -> int:
     """
     number = whole_option(name, value)
     if number < 0:
-        raise WrongTypeError(f"{name} must be a whole number from 0, not {shortened(value)}")
+        raise WrongTypeError(f"{name} must be a non-negative whole number, not {shortened(value)}")
     return number

@@ -114,7 +114,7 @@ def _options(method: str, way: Method, *, balance: str, **given: Any) -> dict[st
     for name, value in options.items():
         if name not in way.options:
             raise OptionError(
-                f"{option(name)} is no option of {option('method')} = {method!r}, "
+                f"{option(name)} is not an option of {option('method')} = {method!r}, "
                 f"but of {' and '.join(methods_with(name))}"
             )
         if name in ("trim", "search"):
@@ -138,7 +138,7 @@ def _cpu(graph: CsrGraph | DeviceGraph, method: str, device: str) -> str:
         on_gpu = isinstance(device, str) and device.startswith("cuda")
         device = "cpu" if device == "auto" else device
     if on_gpu:
-        raise OptionError(f"{option('method')} = {method!r} runs on the CPU, and the graph is to be on a GPU")
+        raise OptionError(f"{option('method')} = {method!r} runs on the CPU, but a GPU was requested for the graph")
     return device
 
 

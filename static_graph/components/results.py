@@ -127,7 +127,7 @@ class Components(NodeResult):
         if not 0 <= node < nodes:
             raise GraphError(f"there is no node {shortened(node)}: {numbered(nodes, 'node')}")
         if self.labels[node] != node:
-            raise GraphError(f"{node} is no label: node {node} is in the component {self.labels[node]}")
+            raise GraphError(f"{node} is not a label: node {node} is in the component {self.labels[node]}")
         return np.flatnonzero(self.labels == node).astype(np.int32)
 
     def _nodes(self) -> int:

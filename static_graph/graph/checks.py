@@ -27,7 +27,7 @@ def checked_weights(values: ArrayLike, edges: int) -> NDArray[Any]:
     """
     given = as_array(values, "weights")
     if given.shape != (edges,):
-        raise GraphError(f"weights must have shape ({edges},), one an edge, not {given.shape}")
+        raise GraphError(f"weights must have shape ({edges},), one per edge, not {given.shape}")
     if edges == 0 and given.dtype.kind not in "iuf":
         given = np.empty(0, np.int32)
     if given.dtype.kind not in "iuf":
@@ -52,7 +52,7 @@ def checked_weights(values: ArrayLike, edges: int) -> NDArray[Any]:
 
 def _weight_fault(weight: Any) -> str:
     if weight < 0:
-        return f"has the negative weight {weight}; distances need weights from 0"
+        return f"has the negative weight {weight}; distances need non-negative weights"
     kind = "above 2^63 - 1" if isinstance(weight, np.integer) else "which is not finite"
     return f"has the weight {weight}, {kind}"
 

@@ -30,7 +30,7 @@ def read_matrix(matrix: Any, weighted: bool) -> tuple[NDArray[Any], NDArray[Any]
 
     if not issparse(matrix):
         kind = kind_of(matrix)
-        raise GraphError(f"an adjacency matrix must be a sparse matrix or array of scipy's, not {kind}")
+        raise GraphError(f"an adjacency matrix must be a scipy sparse matrix or array, not {kind}")
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"an adjacency matrix must be square, not of shape {tuple(matrix.shape)}")
     weighted = weighted and matrix.dtype != np.bool_
@@ -67,7 +67,7 @@ def read_networkx(
     """
     networkx = sys.modules.get("networkx")  # a graph of networkx cannot exist before it is imported
     if networkx is None or not isinstance(graph, networkx.Graph):
-        raise WrongTypeError(f"graph must be a graph of networkx's, not {type(graph).__name__}")
+        raise WrongTypeError(f"graph must be a networkx graph, not {type(graph).__name__}")
     if weight is not None:
         _check_attribute(weight)
     names = list(graph.nodes)
@@ -79,7 +79,7 @@ def read_networkx(
         return offsets, targets, None, names
     weights = as_array([1 if value is None else value for value in values], "weights")
     if weights.shape != targets.shape:
-        raise GraphError(f"weights must be one number an edge, not an array of shape {weights.shape}")
+        raise GraphError(f"weights must be one number per edge, not an array of shape {weights.shape}")
     return offsets, targets, weights, names
 
 
@@ -126,7 +126,7 @@ def build_networkx(
 
     kind = networkx.DiGraph if create_using is None else create_using
     if not isinstance(kind, type) or not issubclass(kind, networkx.Graph):
-        raise WrongTypeError(f"create_using = {shortened(create_using)}: it must be a class of networkx's graphs")
+        raise WrongTypeError(f"create_using = {shortened(create_using)}: it must be a networkx graph class")
     _check_attribute(weight)
     graph = kind()
     sources, targets = ends

@@ -146,11 +146,11 @@ def _as_degrees(values: ArrayLike) -> NDArray[Any]:
     if degrees.ndim == 1 and not degrees.size:
         return np.empty(0, np.int64)
     if degrees.ndim != 1 or degrees.dtype.kind not in "iu":
-        raise WrongTypeError(f"degrees are one whole number a node, not {described(degrees)}")
+        raise WrongTypeError(f"degrees are one whole number per node, not {described(degrees)}")
     if degrees.size > MOST:
         raise OptionError(f"{degrees.size:,} degrees are more than the {MOST:,} nodes that a graph can have")
     if degrees.min() < 0:
-        raise OptionError(f"degrees are from 0, but that of node {int(degrees.argmin())} is {degrees.min()}")
+        raise OptionError(f"degrees are not negative, but that of node {int(degrees.argmin())} is {degrees.min()}")
     return degrees
 
 

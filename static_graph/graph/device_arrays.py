@@ -58,7 +58,9 @@ def _weights(device: Device, weights: Any, edges: int) -> DeviceArray:
     """Shares weights; those of float32 are copied to float64."""
     values = _shared(device, "weights", weights, *WEIGHT_FIELDS, np.float32)
     if values.size != edges:
-        raise GraphError(f"{counted(values.size, 'weight')}, but {counted(edges, 'target')}: there must be one an edge")
+        raise GraphError(
+            f"{counted(values.size, 'weight')}, but {counted(edges, 'target')}: there must be one per edge"
+        )
     if values.dtype != np.float32:
         return values
     wide = device.empty(edges, np.float64)
@@ -98,11 +100,11 @@ def _largest(csr: Packed, weights: DeviceArray) -> float:
     fault = device.array(np.array([NO_FAULT]))
     if weights.dtype == np.float64:
         device.launch("check_real_weights", edges, csr, fault)
-        _raise_fault(fault, weights, "has the weight {}; distances need finite weights from 0")
+        _raise_fault(fault, weights, "has the weight {}; distances need finite, non-negative weights")
         return minmax_float64(weights)[1] if edges else 0
     largest = device.zeros(1, np.int64)
     device.launch("check_whole_weights", edges, csr, fault, largest)
-    _raise_fault(fault, weights, "has the weight {}; distances need weights from 0")
+    _raise_fault(fault, weights, "has the weight {}; distances need non-negative weights")
     return int(largest.download()[0])
 
 

@@ -94,10 +94,12 @@ def generate_rmat(
     named = PRESETS[chosen("preset", preset, PRESETS)]
     a, b, c, d = (named.a, named.b, named.c, named.d) if probabilities is None else _four(probabilities)
     if not (min(a, b, c, d) >= 0 and abs(a + b + c + d - 1) < 1e-9):
-        raise OptionError(f"{option('probabilities')} must be from 0 and sum up to 1, not {a:g}, {b:g}, {c:g}, {d:g}")
+        raise OptionError(
+            f"{option('probabilities')} must not be negative, and must sum to 1, not {a:g}, {b:g}, {c:g}, {d:g}"
+        )
     noise = named.noise if noise is None else real_option("noise", noise)
     if not 0 <= noise < 2:
-        raise OptionError(f"{option('noise')} must be from 0 up to, but without, 2, not {noise:g}")
+        raise OptionError(f"{option('noise')} must be at least 0 and below 2, not {noise:g}")
     halving = named.halving if halving is None else halving
     chosen("halving", halving, HALVINGS)
     self_loops, duplicates, permute = (
@@ -122,7 +124,7 @@ def generate_rmat(
         failed = int(failures.download()[0])
         if failed:
             raise OptionError(
-                f"{counted(failed, 'edge')} came out as self loops 1,000 times: with these probabilities, allow them"
+                f"{counted(failed, 'edge')} were drawn as self loops 1,000 times: with these probabilities, allow them"
             )
         if permute:
             draft.permute()

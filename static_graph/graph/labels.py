@@ -36,7 +36,7 @@ def checked_labels(values: ArrayLike | Sequence[Any], nodes: int) -> NDArray[Any
     else:
         labels = as_array(values, "labels")
     if labels.shape != (nodes,):
-        raise GraphError(f"labels must have shape ({nodes},), one a node, not {labels.shape}")
+        raise GraphError(f"labels must have shape ({nodes},), one per node, not {labels.shape}")
     if labels.dtype.kind == "O":
         labels = as_labels(labels.tolist())
     elif labels.dtype.kind in "iu":
@@ -106,7 +106,7 @@ def _called(nodes: int, labels: NDArray[Any] | None) -> str:
     if nodes == 1:
         return f"its only node is {_name(labels[0])}"
     if labels.dtype.kind != "i":
-        return f"its {nodes} nodes are called by names, the first one {_name(labels[0])}"
+        return f"its {nodes} nodes have names, the first of which is {_name(labels[0])}"
     return f"the numbers of its {nodes} nodes have gaps, from {labels.min()} to {labels.max()}"
 
 

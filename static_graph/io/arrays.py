@@ -168,4 +168,4 @@ def _first_bad_line(path: Path, lines: list[str], before: int, columns: int) -> 
                 np.int64(int(word))
             except (ValueError, OverflowError):
                 return FileContentError(f"{shortened(word)} is not a whole number of 64 bits", path, number)
-    return FileContentError("is no table of whole numbers", path)
+    return FileContentError("is not a table of whole numbers", path)

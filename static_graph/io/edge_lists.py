@@ -90,7 +90,7 @@ def whole_labels(graph: CsrGraph) -> NDArray[np.int64] | None:
     if graph.labels.dtype != np.int64 or graph.labels.min(initial=0) < 0:
         objects = graph.labels.dtype.kind == "O"
         way = "drop them (labels=None)" if objects else "drop them (labels=None), or use .npz"
-        raise ValueError(f"its labels are not whole numbers from 0: {way}")
+        raise ValueError(f"its labels are not all non-negative whole numbers: {way}")
     return graph.labels
 
 

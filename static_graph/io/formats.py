@@ -102,7 +102,7 @@ def read(
     name = name or _SUFFIXES.get(_suffix(given.path))
     if name is None:
         raise FileContentError(
-            f"{unknown_suffix(given.path)}; graphs are read from {' '.join(_SUFFIXES)}, packed by .gz or not",
+            f"{unknown_suffix(given.path)}; graphs are read from {' '.join(_SUFFIXES)}, with or without .gz",
             given.path,
         )
     try:

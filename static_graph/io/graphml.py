@@ -202,7 +202,7 @@ class _Parsing:
         above = self._open[-1]
         if above not in places:
             inside = "at the beginning" if above is None else f"in <{above}>"
-            raise self._fault(f"<{local}> is no element {inside}")
+            raise self._fault(f"<{local}> is not an element {inside}")
         self._open.append(local)
         if local != "graphml":
             self._begin[local](attributes)
@@ -309,7 +309,7 @@ class _Parsing:
         if not math.isfinite(value):
             raise self._fault(f"weight {shortened(text)} is not finite")
         if value < 0:
-            raise self._fault(f"weight {shortened(text)} is negative; distances need weights from 0")
+            raise self._fault(f"weight {shortened(text)} is negative; distances need non-negative weights")
         if kind is int and value >= 2**63:
             raise self._fault(f"weight {shortened(text)} is too large")
         return value

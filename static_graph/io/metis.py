@@ -76,7 +76,7 @@ def write_metis(file: BinaryIO, graph: CsrGraph) -> None:
     """
     weights = graph.weights
     if weights is not None and (weights.dtype == np.float64 or weights.min(initial=1) < 1):
-        raise ValueError("its weights are not whole numbers from 1")
+        raise ValueError("its weights are not all positive whole numbers")
     fault = _fault(graph)
     if fault is not None:
         raise ValueError(f"the format is for undirected graphs without self-loops, and node {fault[0] + 1} {fault[1]}")
@@ -132,7 +132,7 @@ def _adjacency(
     wrong = np.flatnonzero((targets < 0) | (targets >= nodes))
     if len(wrong):
         row = int(np.searchsorted(np.cumsum(degrees), wrong[0], "right"))
-        raise fail(row, f"neighbour {targets[wrong[0]] + 1} is no node; their numbers are from 1 to {nodes}")
+        raise fail(row, f"neighbour {targets[wrong[0]] + 1} is not a node; their numbers are from 1 to {nodes}")
     return degrees, targets, kept[1::2] if weighted else None
 
 

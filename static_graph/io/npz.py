@@ -49,7 +49,7 @@ def read_npz(source: Input, threads: int | None = None) -> CsrGraph:
     except OSError as error:
         raise file_error(error, path, "cannot be read") from error
     except Exception as error:  # any exception that readers of archives and arrays raise for a damaged file
-        raise FileContentError(f"is damaged, or no .npz file: {printable(str(error))}", path) from error
+        raise FileContentError(f"is damaged, or not an .npz file: {printable(str(error))}", path) from error
 
 
 def write_npz(file: BinaryIO, graph: CsrGraph) -> None:

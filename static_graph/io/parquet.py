@@ -71,7 +71,7 @@ def read_parquet(source: Input, threads: int | None = None, weight: str | None =
     except (DmrError, MemoryError):
         raise
     except Exception as error:  # any exception that pyarrow raises for a damaged file
-        raise FileContentError(f"is damaged, or no Parquet file: {printable(str(error))}", path) from error
+        raise FileContentError(f"is damaged, or not a Parquet file: {printable(str(error))}", path) from error
 
 
 def write_parquet(file: BinaryIO, graph: CsrGraph) -> None:
@@ -137,7 +137,7 @@ def _write_edges(file: BinaryIO, graph: CsrGraph, begin: int, end: int) -> None:
     if graph.labels is not None:
         metadata = {}  # ids are labels, not node numbers
         if graph.labels.dtype.kind == "O" or (graph.labels.dtype.kind == "i" and graph.labels.min(initial=0) < 0):
-            raise ValueError("its labels are neither whole numbers from 0 nor strings: drop them (labels=None)")
+            raise ValueError("its labels are neither non-negative whole numbers nor strings: drop them (labels=None)")
         ends = {name: graph.labels[nodes] for name, nodes in ends.items()}
     weights = {} if graph.weights is None else {"weight": graph.weights[begin:end]}
     table = pyarrow.table({**ends, **weights}, metadata=metadata)

@@ -301,11 +301,11 @@ def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool)
         case native.TOO_LARGE:
             return f"{what} {shown} is too large"
         case native.NEGATIVE:
-            return f"weight {shown} is negative; distances need weights from 0"
+            return f"weight {shown} is negative; distances need non-negative weights"
         case native.NOT_FINITE:
             return f"weight {shown} is not finite"
     nodes = f"from {grammar.low} to {grammar.high}" if grammar.high < 2**63 - 1 else f"from {grammar.low} on"
-    return f"{what} {shown} is no node; their numbers are {nodes}"
+    return f"{what} {shown} is not a node; their numbers are {nodes}"
 
 
 class Lines:

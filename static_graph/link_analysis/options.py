@@ -73,7 +73,7 @@ def checked_options(
     rule, precision = chosen("rule", rule, RULES), chosen("precision", precision, PRECISIONS)
     given = dict(zip(BRIN_PAGE, (personalization, dangling, weighted), strict=True))
     if rule == "report" and (extra := [name for name, value in given.items() if value is not None]):
-        raise OptionError(f"{option(extra[0])} is no option of {option('rule')} = 'report', but of 'brin-page'")
+        raise OptionError(f"{option(extra[0])} is not an option of {option('rule')} = 'report', but of 'brin-page'")
     damping = real_option("alpha", alpha)
     if not 0 <= damping <= 1:
         raise OptionError(f"{option('alpha')} = {damping}: it must be from 0 to 1")
@@ -104,7 +104,7 @@ def checked_method(method: str, balance: str, precision: str) -> tuple[str, str]
     if not (isinstance(balance, str) and balance == "auto"):
         having = " and ".join(repr(each) for each, entry in METHODS.items() if entry.balances)
         if not balances:
-            raise OptionError(f"{option('balance')} is no option of {option('method')} = {name!r}, but of {having}")
+            raise OptionError(f"{option('balance')} is not an option of {option('method')} = {name!r}, but of {having}")
         chosen("balance", balance, ("auto", *balances))
     return name, balance
 

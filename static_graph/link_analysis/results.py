@@ -75,7 +75,7 @@ class PageRank(NodeResult):
             (min(k, n),) int32.
 
         Raises:
-            WrongTypeError: `k` is not a whole number from 0.
+            WrongTypeError: `k` is not a non-negative whole number.
         """
         count = min(checked_count("k", k), len(self.scores))
         if count == 0:

@@ -251,7 +251,7 @@ def _choose(method: str, options: dict[str, Any], size: int, device: str, thread
         if name not in having:
             those = f", which has {' and '.join(sorted(having))}" if having else ", which has none"
             raise OptionError(
-                f"{option(name) if isinstance(name, str) else shortened(name)} is no option of "
+                f"{option(name) if isinstance(name, str) else shortened(name)} is not an option of "
                 f"{option('method')} = {method!r}{those}"
             )
     if method == "sequential":

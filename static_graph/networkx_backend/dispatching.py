@@ -18,7 +18,7 @@ def should_run(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> boo
     """
     graph = args[0] if args else kwargs["G"]
     if len(graph) < SMALLEST and len(graph) + graph.number_of_edges() < SMALLEST:
-        return f"the graph has less than {SMALLEST} nodes and edges"
+        return f"the graph has fewer than {SMALLEST} nodes and edges"
     if name == "has_path":
         return "networkx searches from both ends, and follows few edges"
     if any(map(callable, (*args, *kwargs.values()))):

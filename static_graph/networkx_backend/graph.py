@@ -189,7 +189,7 @@ def _numbers(values: Sequence[Any]) -> NDArray[Any]:
     if numbers.dtype == np.bool_:
         numbers = numbers.astype(np.int32)
     if numbers.dtype.kind not in "iuf" or numbers.dtype.itemsize > 8:
-        raise NotImplementedError("a weight is no number of 64 bits")
+        raise NotImplementedError("a weight is not a number of 64 bits")
     if numbers.dtype.kind == "f" and np.abs(numbers).max() >= EXACT and any(isinstance(each, int) for each in values):
         raise NotImplementedError(f"the weights are integers from {EXACT} and floats together")
     return numbers

@@ -141,7 +141,7 @@ def bfs(
             raise OptionError(f"{option('depth_limit')} = {shortened(depth_limit)}: it must be at least 0")
     if switch("order", order) and balance != "auto":
         raise OptionError(
-            f"{option('order')} is no option of {option('balance')} = {shortened(balance)}, but of 'auto'"
+            f"{option('order')} is not an option of {option('balance')} = {shortened(balance)}, but of 'auto'"
         )
     return _traverse(
         graph, source, balance, options, False, depth_limit, parents, keep_on_device, device, threads, order=order
@@ -218,7 +218,7 @@ def _traverse(
     for name in options:
         if name not in scheme.options:
             having = " and ".join(map(repr, balances_with(name)))
-            raise OptionError(f"{option(name)} is no option of {option('balance')} = {balance!r}, but of {having}")
+            raise OptionError(f"{option(name)} is not an option of {option('balance')} = {balance!r}, but of {having}")
     sources = checked_sources(source, graph)
     if balance == "auto" and len(sources) == 1 and not (weighted or keep):
         begun = perf_counter()

@@ -93,10 +93,10 @@ def test_every_flag_is_known_by_what_it_sets(build):
     [
         ("refine a.poly -q 70", "--min-angle must be at least 0 and below 60 degrees, not 70"),
         ("refine a.poly -a 0", "--max-area must be positive, not 0"),
-        ("refine a.poly --max-seconds nan", "--max-seconds must be a finite number of seconds from 0, not nan"),
+        ("refine a.poly --max-seconds nan", "--max-seconds must be a finite number of seconds, at least 0, not nan"),
         (
             "refine a.poly --loop device --balance none",
-            "--loop device does not go with --balance none: take --loop host",
+            "--loop device cannot be combined with --balance none: use --loop host",
         ),
         ("refine a.poly --threads 99999", "--threads must be 1,024 at most, not 99,999"),
         ("refine a.poly --max-area 1e-30", "--max-area 1e-30 needs at least"),

@@ -37,7 +37,7 @@ def test_triangles_left_by_kept_segments_are_valid_with_the_list(folder, capsys)
     code, out, err = dmr(capsys, *check, "--unrefined", "left.json")
     assert (code, err) == (0, "")
     assert "ok  unrefined" in out
-    assert "may miss a bound: a segment that is never split stands in the way" in out
+    assert "may violate a bound: a segment that is never split stands in the way" in out
 
 
 def test_reasons_in_a_list_are_verified(folder, capsys):
@@ -65,12 +65,12 @@ def test_an_existing_list_needs_force(folder, capsys):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("{", "is no list of triangles, as refine --unrefined writes it: "),
-        ("[]", "is no list of triangles"),
-        ('{"unrefined": {"budget": [1]}}', "is no list of triangles"),
-        ('{"triangles": 7, "unrefined": {"budget": [7]}}', "is no list of triangles"),
-        ('{"triangles": 7, "unrefined": {"budget": [true]}}', "is no list of triangles"),
-        ('{"unrefined": {}}', "is no list of triangles"),
+        ("{", "is not a list of triangles, as refine --unrefined writes it: "),
+        ("[]", "is not a list of triangles"),
+        ('{"unrefined": {"budget": [1]}}', "is not a list of triangles"),
+        ('{"triangles": 7, "unrefined": {"budget": [7]}}', "is not a list of triangles"),
+        ('{"triangles": 7, "unrefined": {"budget": [true]}}', "is not a list of triangles"),
+        ('{"unrefined": {}}', "is not a list of triangles"),
         ('{"triangles": 6, "unrefined": {}}', "belongs to a mesh of 6 triangles, and this one has 7"),
     ],
 )

@@ -237,7 +237,7 @@ def test_counts_have_their_plural():
         "the only node is 0",
         "the 3 nodes are 0 to 2",
     ]
-    for labels, said in (([7], "its only node is 7"), (["a", "b"], "its 2 nodes are called by names, the first one a")):
+    for labels, said in (([7], "its only node is 7"), (["a", "b"], "its 2 nodes have names, the first of which is a")):
         graph = CsrGraph.from_edges([0], [0], nodes=len(labels), labels=labels)
         with pytest.raises(GraphError, match=said):
             graph.node_of("x")

@@ -63,8 +63,8 @@ def add_refine(commands: Any) -> None:
         "with --tiles also a folder of parts",
     )
     add_output(parser)
-    add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
-    add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
+    add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle allowed (default: 30)")
+    add("-a", "--max-area", type=number, metavar="A", help="largest triangle area allowed")
     add_sizes(parser)
     add("--steiner", choices=STEINER_RULES, default=STEINER_RULES[0], help="placement of points (default: %(default)s)")
     add("--max-steiner", type=count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
@@ -93,7 +93,7 @@ def add_refine(commands: Any) -> None:
     add(
         "--optimize",
         action="store_true",
-        help="then move the points that were inserted, and flip edges, until angles are better on average; several "
+        help="then move the inserted points and flip edges, until angles are better on average; takes several "
         "times as long as the refinement",
     )
     add_outline_options(parser)
@@ -119,7 +119,7 @@ def add_refine(commands: Any) -> None:
         "--unrefined",
         type=file_name,
         metavar="JSON",
-        help="write which triangles miss a bound, and why, for dmr validate",
+        help="write the triangles that violate a bound, and why, for dmr validate",
     )
     add_proof(parser)
     add_json(parser)
@@ -135,10 +135,10 @@ def add_adapt(commands: Any) -> None:
         commands,
         "adapt",
         """
-        Mesh the domain of a mesh anew, by other sizes: finer and coarser
+        Mesh the domain of a mesh again, with other sizes: finer and coarser
 
         dmr adapt mesh.vtu --size mesh.vtu -o next.vtu  # by the sizes on its own vertices (point data)
-        dmr adapt mesh.msh --size 0.1 --merge-collinear -o coarse.msh  # straight sides are divided anew, too
+        dmr adapt mesh.msh --size 0.1 --merge-collinear -o coarse.msh  # also divides straight sides again
         dmr adapt mesh.ele --size-from-curvature 24 --size 0.2 --grading 0.2
         """,
     )
@@ -150,10 +150,10 @@ def add_adapt(commands: Any) -> None:
         action="store_true",
         help="leave out vertices inside straight sides; otherwise all vertices of the mesh's outline are kept",
     )
-    add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle wanted (default: 30)")
-    add("-a", "--max-area", type=number, metavar="A", help="largest triangle wanted")
+    add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="smallest angle allowed (default: 30)")
+    add("-a", "--max-area", type=number, metavar="A", help="largest triangle area allowed")
     add("--max-steiner", type=count, metavar="N", help="insert at most N points; exit with 3 if more are needed")
-    add("--optimize", action="store_true", help="then move the points that were inserted, for better angles")
+    add("--optimize", action="store_true", help="then move the inserted points, for better angles")
     add_run(parser)
 
 
@@ -163,7 +163,7 @@ def add_optimize(commands: Any) -> None:
         commands,
         "optimize",
         """
-        Move the inner vertices of a mesh and flip edges, until its angles are better
+        Move the inner vertices of a mesh and flip edges, for better angles
 
         dmr optimize mesh.ele  # writes mesh.1.node, mesh.1.ele
         dmr optimize mesh.msh -o better.msh --rounds 20 --validate
@@ -185,7 +185,7 @@ def add_triangulate(commands: Any) -> None:
         Triangulate points or an outline, without adding points: constrained Delaunay
 
         dmr triangulate dots.node  # the convex hull of points; writes dots.1.node, dots.1.ele
-        dmr triangulate domain.poly -o coarse.vtu  # what its segments enclose, as a VTK file
+        dmr triangulate domain.poly -o coarse.vtu  # the area that its segments enclose, as a VTK file
         dmr triangulate country.geojson --project EPSG:3857 -o country.ele
         dmr triangulate domain.poly --method rounds --threads 8  # on 8 threads
         """,

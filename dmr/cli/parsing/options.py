@@ -39,8 +39,12 @@ def add_outline_options(parser: Parser) -> None:
         help="what to do if vertices or segments of an outline coincide, overlap or cross, or a ring encloses nothing "
         "(default: %(default)s)",
     )
-    add("--convex-hull", action="store_true", help="mesh the convex hull of an outline, not only what it encloses")
-    add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates an outline (default: %(default)s)")
+    add(
+        "--convex-hull",
+        action="store_true",
+        help="mesh the convex hull of an outline, not only the area that it encloses",
+    )
+    add("--mesher", choices=MESHERS, default=MESHERS[0], help="mesher of the outline (default: %(default)s)")
 
 
 def add_extras(parser: Parser) -> None:
@@ -74,43 +78,43 @@ def add_sizes(parser: Parser) -> None:
         "--size",
         type=file_name,
         metavar="LENGTH|FILE",
-        help="edge length wanted: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
+        help="target edge length: a number, or the name of a mesh file with a size on each vertex (attribute 0 or "
         "point data)",
     )
-    add("--max-edge", type=file_name, metavar="LENGTH|FILE", help="largest edge length, likewise")
+    add("--max-edge", type=file_name, metavar="LENGTH|FILE", help="largest edge length allowed, in the same form")
     add(
         "--size-from-distance",
         type=number,
         nargs=3,
         metavar=("NEAR", "FAR", "D"),
-        help="edge length wanted: NEAR at the segments, growing to FAR at the distance D",
+        help="target edge length: NEAR at the segments, growing to FAR at the distance D",
     )
     add(
         "--size-from-curvature",
         dest="per_turn",
         type=number,
         metavar="N",
-        help="edge length wanted: N edges per full turn of curved boundaries",
+        help="target edge length: N edges per full turn of curved boundaries",
     )
     add(
         "--size-from-lengths",
         dest="factor",
         type=number,
         metavar="F",
-        help="edge length wanted: F times the lengths of the segments",
+        help="target edge length: F times the lengths of the segments",
     )
     add(
         "--along",
         type=label,
         action="append",
         metavar="NAME",
-        help="markers or names of the segments that --size-from-... take (default: all); may be repeated",
+        help="marker or name of the segments that --size-from-... use (default: all); may be repeated",
     )
     add(
         "--grading",
         type=number,
         metavar="G",
-        help="growth of the sizes per unit of distance, at most (0.1 to 0.5 is usual; default of --size-from-curvature "
+        help="largest growth of the sizes per unit of distance (0.1 to 0.5 is usual; default of --size-from-curvature "
         "and --size-from-lengths: 0.2)",
     )
 

@@ -26,7 +26,7 @@ def build_parser() -> Parser:
         """
         dmr refine input.ele  # no angle below 30 degrees; writes input.1.node, input.1.ele
         dmr refine domain.poly -a 0.01  # mesh the domain that an outline bounds
-        dmr adapt mesh.vtu --size mesh.vtu -o next.vtu  # a mesh of the same domain by other sizes
+        dmr adapt mesh.vtu --size mesh.vtu -o next.vtu  # a mesh of the same domain with other sizes
         dmr optimize mesh.ele  # better angles
         dmr triangulate dots.node  # the Delaunay triangulation of points
         dmr triangle -pq30a0.01 domain.poly  # with the switches of Shewchuk's Triangle

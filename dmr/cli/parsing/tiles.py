@@ -25,7 +25,7 @@ def add_engines(group: Any, workers: str) -> None:
     """Adds what runs tasks; `workers` is the help of --workers."""
     engines = group.add_mutually_exclusive_group()
     engines.add_argument("--workers", type=positive, metavar="K", help=workers)
-    engines.add_argument("--scheduler", type=label, metavar="ADDRESS", help="on a cluster of Dask: tcp://host:8786")
+    engines.add_argument("--scheduler", type=label, metavar="ADDRESS", help="on a Dask cluster: tcp://host:8786")
     engines.add_argument(
         "--mpi", action="store_true", help="by the processes of this MPI job (python -m mpi4py.futures)"
     )

@@ -33,13 +33,13 @@ def add_validate(commands: Any) -> None:
     add("--input", type=file_name, metavar="IN", help="the mesh it was refined from, or the .poly file of its domain")
     add("-q", "--min-angle", type=number, metavar="DEG", help="no angle may be smaller")
     add("-a", "--max-area", type=number, metavar="A", help="no triangle may be larger")
-    add("--size", type=file_name, metavar="LENGTH|FILE", help="edge length wanted, to compare edges with; never fails")
+    add("--size", type=file_name, metavar="LENGTH|FILE", help="target edge length, to compare edges with; never fails")
     add("--max-edge", type=file_name, metavar="LENGTH|FILE", help="no edge may be longer")
     add(
         "--unrefined",
         type=file_name,
         metavar="JSON",
-        help="the list that refine --unrefined wrote: these triangles may miss a bound where the geometry confirms it",
+        help="the list that refine --unrefined wrote: its triangles may violate a bound if the geometry confirms why",
     )
     add("--convex-hull", action="store_true", help="the domain of a .poly is the convex hull of its vertices")
     add_engines(parser.add_argument_group("meshes in parts"), "in K processes of this machine")
@@ -83,7 +83,12 @@ def add_view(commands: Any) -> None:
     )
     add = parser.add_argument
     add("mesh", type=file_name, metavar="MESH", help="a mesh, or a .poly file")
-    add("--color", choices=("min_angle", "area", "region", "none"), default="min_angle", help="default: %(default)s")
+    add(
+        "--color",
+        choices=("min_angle", "area", "region", "none"),
+        default="min_angle",
+        help="quantity shown by colours (default: %(default)s)",
+    )
     add("--screenshot", type=file_name, metavar="PNG", help="write an image (.png, .jpg) instead of opening a window")
     add("-f", "--force", action="store_true", help="overwrite the image if it exists")
     add("--compare", type=file_name, metavar="OTHER", help="a second mesh, beside the first at the same scale")
@@ -93,7 +98,7 @@ def add_view(commands: Any) -> None:
         dest="window_size",
         type=_size,
         metavar="WxH",
-        help="size of the picture in pixels (default: chosen by the mesh)",
+        help="size of the picture in pixels (default: depends on the mesh)",
     )
 
 
@@ -156,7 +161,7 @@ def add_generate(commands: Any) -> None:
     )
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add("--seed", type=count, default=0, metavar="S", help="seed of the random numbers (default: 0)")
-    add("--mesher", choices=MESHERS, default=MESHERS[0], help="what triangulates the points (default: %(default)s)")
+    add("--mesher", choices=MESHERS, default=MESHERS[0], help="mesher of the points (default: %(default)s)")
     parser.more = _describe_kinds
 
 
@@ -174,7 +179,7 @@ def add_devices(commands: Any) -> None:
     )
     add = parser.add_argument
     add_json(parser)
-    add("--warm", action="store_true", help="compile all kernels ahead of the first run")
+    add("--warm", action="store_true", help="compile all kernels before the first run")
 
 
 def _describe_kinds() -> str:

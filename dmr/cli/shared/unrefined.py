@@ -59,11 +59,11 @@ def read_list(path: str, triangles: int) -> dict[str, NDArray[np.int64]]:
     except OSError as error:
         raise file_error(error, path, "cannot be read") from error
     except (ValueError, RecursionError) as error:
-        raise FileContentError(f"is no list of triangles, as refine --unrefined writes it: {error}", path) from error
+        raise FileContentError(f"is not a list of triangles, as refine --unrefined writes it: {error}", path) from error
     found = found if isinstance(found, dict) else {}
     count, lists = found.get("triangles"), found.get("unrefined")
     if type(count) is not int or not isinstance(lists, dict) or not all(_is_below(count, x) for x in lists.values()):
-        raise FileContentError("is no list of triangles, as refine --unrefined writes it", path)
+        raise FileContentError("is not a list of triangles, as refine --unrefined writes it", path)
     if count != triangles:
         raise FileContentError(
             f"belongs to a mesh of {counted(count, 'triangle')}, and this one has {triangles:,}", path

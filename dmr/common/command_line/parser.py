@@ -116,7 +116,7 @@ def make_parser(program: str, version: str, description: str, examples: str) -> 
         "--completion",
         action=PrintCompletion,
         choices=SHELLS,
-        help="print a script by which a shell completes words",
+        help="print a shell completion script",
     )
     return parser, parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 

@@ -35,7 +35,7 @@ def count(text: str) -> int:
     except ValueError:
         value = -1
     if not (value >= 0 and value == value // 1):
-        raise ArgumentTypeError(f"{text!r} is not a whole number from 0")
+        raise ArgumentTypeError(f"{text!r} is not a non-negative whole number")
     return int(value)
 
 
@@ -43,7 +43,7 @@ def positive(text: str) -> int:
     """Parses an integer of 1 or more."""
     value = count(text)
     if value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a whole number from 1")
+        raise ArgumentTypeError(f"{text!r} is not a positive whole number")
     return value
 
 

@@ -85,7 +85,7 @@ def check_target(path: Path, overwrite: bool) -> None:
     """Raises FileError if the parent folder is missing, or `path` is a folder or a file that may not be replaced."""
     try:
         if b"\0" in os.fsencode(path):
-            raise ValueError("a name holds no null character")
+            raise ValueError("a file name cannot contain a null character")
         known, folder, there = path.parent.is_dir(), path.is_dir(), os.path.lexists(path)
     except (OSError, ValueError) as error:  # a name that is too long
         raise file_error(error, path, "cannot be written") from error

@@ -1,4 +1,4 @@
-"""Runs tasks on a cluster of Dask.
+"""Runs tasks on a Dask cluster.
 
 Of Dask only this is named: the executor of a client, the resource "GPU", of which a task takes one where workers have
 it (`dask worker --resources GPU=1`), and `KilledWorker`. A task whose worker died runs again on another one; the
@@ -45,8 +45,8 @@ class DaskCluster(OverExecutor):
             return super().run(tasks)
         except KilledWorker as error:
             raise LostWorkerError(
-                f"workers of Dask died {error.allowed_failures + 1} times with one task, perhaps for want of memory: "
-                "take smaller tiles; Dask's log of the workers tells more"
+                f"Dask workers died {error.allowed_failures + 1} times with one task, perhaps for lack of memory: "
+                "use smaller tiles; Dask's log of the workers says more"
             ) from error
 
     def _submit(self, task: Task) -> Future[dict[str, Any]]:
@@ -58,7 +58,7 @@ class DaskCluster(OverExecutor):
 
 @contextmanager
 def dask_cluster(store: Store, address: str, resources: Resources) -> Iterator[DaskCluster]:
-    """Connects to a scheduler of Dask.
+    """Connects to a Dask scheduler.
 
     Args:
         store: where the outputs are; address: "tcp://host:8786"; resources: what each task may use.
@@ -73,6 +73,6 @@ def dask_cluster(store: Store, address: str, resources: Resources) -> Iterator[D
     try:
         client: Any = Client(address)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
-        raise DeviceUnavailableError(f"there is no scheduler of Dask at {address}: {error}") from error
+        raise DeviceUnavailableError(f"there is no Dask scheduler at {address}: {error}") from error
     with client:
         yield DaskCluster(store, client, resources)

@@ -110,8 +110,8 @@ def _check(out: Path, job: Mapping[str, Any], *, overwrite: bool) -> None:
     if unfinished and _read(out / JOB) != json.loads(json.dumps(job)):
         if not overwrite:
             raise ExistingResultError(
-                "holds what another job has left, of other input, options or version of dmr: "
-                f"name another folder, or discard that by {option('overwrite', True)}",
+                "holds the unfinished work of another job, with other input, options or version of dmr: "
+                f"name another folder, or discard it with {option('overwrite', True)}",
                 out,
             )
         shutil.rmtree(out / TASKS, ignore_errors=True)

@@ -53,7 +53,7 @@ def _acquire(path: Path, folder: Path) -> int:
         except OSError as error:
             if error.errno in _HELD:
                 os.close(descriptor)
-                raise FileSystemError("another run works in this folder: wait for it, or end it", folder) from None
+                raise FileSystemError("another run is using this folder: wait for it, or end it", folder) from None
             if error.errno not in _UNSUPPORTED:
                 os.close(descriptor)
                 raise file_error(error, folder, "cannot be locked") from error

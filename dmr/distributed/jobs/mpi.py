@@ -39,7 +39,7 @@ def mpi_workers(store: Store, resources: Resources) -> Iterator[OverExecutor]:
         raise DeviceUnavailableError(f"MPI cannot be used ({error}): pip install 'dmr[mpi]'") from error
     if LAUNCHER not in sys.orig_argv or MPI.COMM_WORLD.Get_size() < 2:
         raise OptionError(
-            "this is not a job of MPI with workers: start it with mpiexec -n 5 python -m mpi4py.futures -m dmr ..., "
+            "this is not an MPI job with workers: start it with mpiexec -n 5 python -m mpi4py.futures -m dmr ..., "
             "which gives 4 workers"
         )
     with MPIPoolExecutor(initializer=begin_under_mpi, initargs=(resources,)) as executor:

@@ -42,7 +42,7 @@ class Part:
         ghost_numbers: (g,) int64, the number of each ghost, ascending; ghost_owners: (g,) int32, the part that owns it.
         border: (b,) int32, indices of the vertices that another part owns; border_owners: (b,) int32, that part. Of
             the parts with a triangle at a vertex, the one with the smallest number owns it.
-        unrefined: (u,) int32, the triangles of its own that miss a bound, ascending; unrefined_reasons: (u,) uint8, why
+        unrefined: (u,) int32, its own triangles that violate a bound, ascending; unrefined_reasons: (u,) uint8, why
             (`unrefined_triangles`).
     """
 
@@ -82,7 +82,7 @@ class Part:
 
     @property
     def unrefined_triangles(self) -> dict[str, Int32]:
-        """The triangles of its own that miss a bound, by reason, as `Refinement.unrefined_triangles`."""
+        """Its own triangles that violate a bound, by reason, as `Refinement.unrefined_triangles`."""
         by_reason = {name: self.unrefined[self.unrefined_reasons == place + 1] for place, name in enumerate(REASONS)}
         return {name: triangles for name, triangles in by_reason.items() if len(triangles)}
 

@@ -71,11 +71,13 @@ class Bounds:
         }
         for name, given in refused.items():
             if given:
-                raise OptionError(f"{option(name)} does not go with tiles: leave it out, or refine without tiles")
+                raise OptionError(
+                    f"{option(name)} cannot be combined with tiles: leave it out, or refine without tiles"
+                )
         if options.marking != MARKINGS[0]:
             raise OptionError(
-                f"{option('marking', options.marking)} does not go with tiles, whose results must not depend on the "
-                f"schedule: take {MARKINGS[0]!r}"
+                f"{option('marking', options.marking)} cannot be combined with tiles, whose results must not depend on "
+                f"the schedule: use {MARKINGS[0]!r}"
             )
         there = {name: source for name, source in sources.items() if source is not None}
         if options.grading is not None and "size" not in there:

@@ -74,7 +74,7 @@ def separated(
     """Downloads a refined tile.
 
     Args:
-        left: the triangles that miss a bound, by reason.
+        left: the triangles that violate a bound, by reason.
         depth: the layers of triangles in the margin, counted by vertices from the border, the frozen triangles, and
             the triangles that wait.
         warnings: of the refinement.

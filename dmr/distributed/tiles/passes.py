@@ -68,9 +68,9 @@ class Tiled:
 
     Attributes:
         pieces: where the pieces are, in order.
-        complete: whether no triangle misses a bound because its tile reached the default limit on points.
+        complete: whether no triangle violates a bound because its tile reached the default limit on points.
         vertices, triangles: of the result.
-        unrefined: number of triangles that miss a bound, by reason.
+        unrefined: number of triangles that violate a bound, by reason.
         passes: (tiles, triangles before) of each pass; the first is that of the coarse mesh. Empty if one tile
             suffices.
         warnings: one sentence each.
@@ -171,7 +171,7 @@ class Passes:
         self._repeat(tiles, tasks.refine, {"placed": True} if self._placed else {})
         if self._grown > self._asked:
             self._warnings.append(
-                f"circles of the mesh reach across tiles of {self._asked:,} triangles: bands were refined in tiles of "
+                f"circumcircles reach across tiles of {self._asked:,} triangles: bands were refined in tiles of "
                 f"up to {self._grown:,}"
             )
         return self._result()
@@ -219,8 +219,8 @@ class Passes:
         """Makes the tiles of bands larger: at the latest a tile without any cut holds all that waits."""
         if self._grown > MOST_TRIANGLES // 2:
             raise OptionError(
-                f"{seeds} triangles still wait, because their circles reach across tiles of {self._grown:,} triangles, "
-                "and no larger ones can be refined"
+                f"{seeds} triangles still wait, because their circumcircles reach across tiles of {self._grown:,} "
+                "triangles, and no larger ones can be refined"
             )
         self._grown *= 2
 
@@ -236,7 +236,7 @@ class Passes:
             if self._grown == self._asked:
                 raise
             raise OutOfMemoryError(
-                f"circles of the mesh reach across tiles of {self._asked:,} triangles, and a device has too little "
+                f"circumcircles reach across tiles of {self._asked:,} triangles, and a device has too little "
                 f"memory for tiles of {self._grown:,}, which hold them: use a larger device ({error})"
             ) from error
         found = []

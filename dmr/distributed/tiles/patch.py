@@ -17,7 +17,7 @@ from dmr.mesh.types import Float, Int, Mesh
 
 Mask = NDArray[np.bool_]
 
-# Why a triangle of a patch misses a bound: 0 if it misses none, else the place in this list, plus 1.
+# Why a triangle of a patch violates a bound: 0 if it violates none, else the place in this list, plus 1.
 REASONS = ("small_input_angle", "precision", "kept_segment", "waiting", "budget")
 MOSTLY_ZERO = ("vertex_origin", "vertex_parameter", "seeds", "reasons")  # origins: less that of free vertices
 FREE_VERTEX = constant("FREE_VERTEX")
@@ -37,7 +37,7 @@ class Patch:
         vertex_parameter: (n,) float64, the vertex's parameter on that segment.
         segment_origin: (s,) int32, the input segment that a subsegment is a piece of.
         seeds: (m,) bool, triangles that wait, or that no tile has refined yet.
-        reasons: (m,) uint8, why a triangle misses a bound (`REASONS`).
+        reasons: (m,) uint8, why a triangle violates a bound (`REASONS`).
     """
 
     piece: Piece

@@ -59,7 +59,7 @@ class Section:
         mesh: its mesh, with the segments of the result.
         numbers: of its vertices in the whole.
         labels: of its triangles, if the mesh does not have them.
-        missing: (2, k) int32, the triangles that miss a bound, and the reason of each (`REASONS`, plus 1).
+        missing: (2, k) int32, the triangles that violate a bound, and the reason of each (`REASONS`, plus 1).
     """
 
     mesh: Mesh

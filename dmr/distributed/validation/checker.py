@@ -59,7 +59,7 @@ def validate(
         input: as for `dmr.validate`; it must fit in memory.
         min_angle: degrees, 0 to 60; max_area; convex_hull: as for `dmr.validate`.
         max_edge: upper bound of the edge lengths, a number or a `SizeField`.
-        executor: an executor of `concurrent.futures`, or a client of Dask, that checks parts.
+        executor: an executor of `concurrent.futures`, or a Dask client, that checks parts.
         workers: instead of an executor, the number of processes of this machine; 1 for this process alone.
         threads: the number of threads of each; None for all cores available to this process, a worker's share of them,
             or one with an executor. The report depends on none of these.

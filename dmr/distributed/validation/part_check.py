@@ -106,12 +106,12 @@ def _faults(part: Part, index: int, entry: Mapping[str, Any], firsts: Sequence[i
     triangles = firsts[index + 1] - firsts[index]
     if part.own != triangles or part.first != firsts[index]:
         yield (
-            f"holds {part.own} triangles of its own from number {part.first} on, and not {triangles} from number "
+            f"holds {part.own} triangles of its own from number {part.first} on, not {triangles} from number "
             f"{firsts[index]} on"
         )
         return
     if len(part.ghost_numbers) != entry["ghosts"]:
-        yield f"holds {len(part.ghost_numbers)} ghosts, and not {entry['ghosts']}"
+        yield f"holds {len(part.ghost_numbers)} ghosts, not {entry['ghosts']}"
     numbers, ghosts = part.numbers, part.ghost_numbers
     if (np.diff(numbers) <= 0).any() or (len(numbers) and not 0 <= numbers[0] <= numbers[-1] < vertices):
         yield f"does not list vertices by ascending numbers below {vertices}"

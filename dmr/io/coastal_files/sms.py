@@ -40,7 +40,7 @@ def read_sms(path: Path) -> Mesh:
     """
     lines = read_lines(path)
     if lines[0].split() != [b"MESH2D"]:
-        raise FileContentError("does not begin with MESH2D: it is no .2dm file of SMS", path, 1)
+        raise FileContentError("does not begin with MESH2D: it is not a .2dm file of SMS", path, 1)
     cards: dict[bytes, list[Line]] = {b"ND": [], b"E3T": [], b"NS": [], b"MAT": []}
     for number, line in enumerate(lines[1:], start=2):
         card = line[:4].split(None, 1)[0] if line.strip() else b""

@@ -55,7 +55,7 @@ def content_of(found: Any, labels: Collection[str] = ()) -> Content:
         InvalidMeshError: a part is missing, or has the wrong type or length; the message names the part.
     """
     if not all(hasattr(found, name) for name in ("points", "cells", "point_data", "cell_data")):
-        raise InvalidMeshError(f"a mesh of meshio's has points and cells; this is {kind_of(found)}")
+        raise InvalidMeshError(f"a meshio mesh has points and cells; this is {kind_of(found)}")
     points = _real(found.points, "points")
     count = len(points) if points.ndim else 0
     blocks = [_block(block, k, count) for k, block in enumerate(_list(found.cells, "cells"))]

@@ -151,7 +151,7 @@ def _name(label: str, kind: str, tag: int, regions: set[str], used: set[str]) ->
     bare = label.removeprefix(f"{BOUNDARY}_")
     name = bare if kind == BOUNDARY and bare in regions else label
     if not is_name(name):
-        log.warning("the %s %d has a label that is no name here, %r; it is left out", kind, tag, label)
+        log.warning("the %s %d has a label that is not a valid name, %r; it is left out", kind, tag, label)
         return None
     if name in used:
         log.warning("several %s groups have the name %r; it becomes %r for tag %d", kind, name, f"{name}_{tag}", tag)

@@ -107,7 +107,7 @@ def _from_cache(sources: list[Path], architecture: str) -> dict[Path, Path]:
         if missing:
             plural = "s" * (len(missing) > 1)
             log.warning(
-                "compiling %d GPU module%s for %s, once (`dmr devices --warm` compiles all ahead)",
+                "compiling %d GPU module%s for %s, once (`dmr devices --warm` compiles all of them in advance)",
                 len(missing), plural, architecture,
             )  # fmt: skip
         try:

@@ -121,7 +121,7 @@ class PrimaryContext:
         if self._forked:
             raise DeviceUnavailableError(
                 f"{self.name} was used before this process was forked, and CUDA does not work in a forked process: "
-                f"start processes with the method 'spawn', or take {option('device', 'cpu')} here"
+                f"start processes with the method 'spawn', or use {option('device', 'cpu')} here"
             )
         use = self.use
         use.before = _current()

@@ -39,7 +39,7 @@ class PreparedLaunch:
         names = [parameter.name for parameter in signature.parameters]
         first = names.index(changing[0])
         if names[first : first + len(changing)] != list(changing):
-            raise InternalError(f"{', '.join(changing)} are no consecutive parameters of kernel {kernel}")
+            raise InternalError(f"{', '.join(changing)} are not consecutive parameters of kernel {kernel}")
         values = signature.values(arguments, device.looked_up)
         self._buffer = bytearray(signature.slots.pack(*values))
         self._offset = sum(signature.sizes[:first])

@@ -38,7 +38,7 @@ def to_skfem(mesh: MeshArrays) -> MeshTri:
     facets = edge_places(found.facets.T, number[mesh.segments], int(used.sum()))
     lost = (facets < 0) | ~used[mesh.segments].all(axis=1)
     if lost.any():
-        log.warning("%d segments are no edges of triangles and were left out", int(lost.sum()))
+        log.warning("%d segments are not edges of triangles and were left out", int(lost.sum()))
     assert mesh.segment_markers is not None and mesh.triangle_attributes is not None
     marked = (mesh.segment_markers != 0) & ~lost
     boundaries = _groups("boundary", mesh.names[MARKERS], mesh.segment_markers[marked], facets[marked])

@@ -123,7 +123,7 @@ def _axes(ax: Any) -> Axes:
     if ax is None:
         ax = _import("matplotlib.pyplot").subplots(layout="constrained")[1]
     elif not hasattr(ax, "tripcolor"):
-        raise OptionError(f"ax must be axes of matplotlib, not {shortened(ax)}")
+        raise OptionError(f"ax must be matplotlib axes, not {shortened(ax)}")
     ax.set_aspect("equal")
     found: Axes = ax
     return found

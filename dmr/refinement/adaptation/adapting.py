@@ -61,7 +61,7 @@ def adapt(
     check_kind(old, Mesh)
     for name in NOT_OPTIONS:
         if name in options:
-            raise OptionError(f"{name} is no option of adapt: see dmr.refine")
+            raise OptionError(f"{name} is not an option of adapt: see dmr.refine")
     field: Any = size if callable(size) or not np.iterable(size) else SizeField(old, size, on=on)
     graph = outline_of(old) if outline is None else outline
     result = refine(graph, size=field, **options)

@@ -5,7 +5,7 @@
         move vertices                            in independent sets                     (moves)
         flip edges                               until the mesh is constrained Delaunay  (setup/flips)
         check the triangles that have changed    against all bounds                      (steps/quality_check)
-        repeat the flips                         without the moves around triangles that miss a bound
+        repeat the flips                         without the moves around triangles that violate a bound
     undo the round                           if the mean has not grown
 
 No angle gets smaller than the smallest angle of the mesh before: a move that makes one is not made, and the flips of
@@ -159,7 +159,7 @@ class _Optimizer:
         return sum_float64(self._degrees) / state.slots
 
     def _check_changed(self) -> tuple[DeviceArray, int]:
-        """Checks the triangles that the round has changed; returns those that miss a bound."""
+        """Checks the triangles that the round has changed; returns those that violate a bound."""
         state, flags = self._state, self._flags
         before, moved = self._snapshot.of("triangles"), self._mover.moved
         self._device.launch("flag_changed", state.slots, before, state.triangles, moved, flags)
@@ -168,7 +168,7 @@ class _Optimizer:
         return self._violations(changed, count)
 
     def _violations(self, listed: DeviceArray, count: int) -> tuple[DeviceArray, int]:
-        """Returns those of the listed triangles that miss a bound, or have a subsegment that is to be split."""
+        """Returns those of the listed triangles that violate a bound, or have a subsegment that is to be split."""
         flags = self._device.empty(count, np.int32)
         self._device.launch("flag_violations", count, self._state.view, listed, flags)
         return compact(listed, flags, count)

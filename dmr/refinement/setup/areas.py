@@ -55,7 +55,7 @@ def _with_bounds(mesh: Mesh | Pslg, areas: ArrayLike) -> Mesh:
     if isinstance(mesh, Pslg):
         raise WrongTypeError(
             f"{option('area')} is {kind_of(areas)}, which has an area per triangle, and an outline has no triangles: "
-            "give a number, a function of the place, or areas in Pslg.regions"
+            "give a number, a function of position, or areas in Pslg.regions"
         )
     try:
         given = real_array(areas, "iuf", none=None)

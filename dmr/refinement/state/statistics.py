@@ -184,7 +184,7 @@ def _angle_range(state: DeviceMesh) -> tuple[float, float]:
 
 
 def unrefined(state: DeviceMesh, ending: Ending) -> dict[str, NDArray[Any]]:
-    """Returns the triangles that miss a bound, by reason."""
+    """Returns the triangles that violate a bound, by reason."""
     device = state.device
     flags = device.empty(state.slots, np.int32)
     device.launch("flag_words", state.slots, state.quality, int(BAD | GIVEN_UP | FORCED | HELD | WAITS), flags)

@@ -153,7 +153,7 @@ def test_the_result_describes_the_components():
     assert strong.labels.tolist() == [0, 1, 2, 3, 1, 5, 6]
     copy = pickle.loads(pickle.dumps(found))
     assert copy.members(1).tolist() == [1, 4] and not copy.labels.flags.writeable
-    with pytest.raises(GraphError, match="5 is no label: node 5 is in the component 2"):
+    with pytest.raises(GraphError, match="5 is not a label: node 5 is in the component 2"):
         found.members(5)
     with pytest.raises(GraphError, match="there is no node 7: the 7 nodes are 0 to 6"):
         found.members(7)
@@ -184,8 +184,14 @@ def test_invalid_results_are_refused():
         ({"method": "signatures"}, "method must be one of auto, .*, not 'signatures'"),
         ({"connection": "strong", "method": "best"}, "method must be one of auto, .*, not 'best'"),
         ({"method": "sequential", "device": "cuda"}, "method = 'sequential' runs on the CPU"),
-        ({"balance": "baseline"}, "balance is no option of method = 'auto', but of colouring and fw-bw and multistep"),
-        ({"connection": "strong", "trim": True}, "trim is no option of method = 'auto', but of fw-bw and multistep"),
+        (
+            {"balance": "baseline"},
+            "balance is not an option of method = 'auto', but of colouring and fw-bw and multistep",
+        ),
+        (
+            {"connection": "strong", "trim": True},
+            "trim is not an option of method = 'auto', but of fw-bw and multistep",
+        ),
         ({"connection": "strong", "method": "multistep", "cutoff": -1}, "cutoff = -1: it must be at least 0"),
         ({"connection": "strong", "method": "colouring", "balance": "warp"}, "balance must be one of auto, baseline"),
     ],

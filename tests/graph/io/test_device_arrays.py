@@ -112,7 +112,7 @@ def test_tiny_graphs(device, foreign):
         (OFFSETS, [1, 3, 2], None, GraphError, "edge 1: leads to node 3, but the 3 nodes are 0 to 2"),
         (OFFSETS, np.array([1, 2, -1], np.int32), None, GraphError, "edge 2: leads to node -1"),
         (OFFSETS, np.array([1, 2, 2**32]), None, GraphError, "edge 2: leads to node 4294967296"),
-        (OFFSETS, TARGETS, [1, -2, -3], GraphError, "edge 1: has the weight -2; distances need weights from 0"),
+        (OFFSETS, TARGETS, [1, -2, -3], GraphError, "edge 1: has the weight -2; distances need non-negative weights"),
         (OFFSETS, TARGETS, [1.0, 2.0, np.nan], GraphError, "edge 2: has the weight nan; distances need finite"),
         (OFFSETS, TARGETS, np.array([np.inf, 1, 1], np.float32), GraphError, "edge 0: has the weight inf"),
         (OFFSETS, TARGETS, [1.0, -2.0, 3], GraphError, r"edge 1: has the weight -2\.0"),
@@ -239,7 +239,7 @@ def test_a_foreign_object_that_does_not_tell_its_device_is_refused():
         def __dlpack_device__(self):
             raise ZeroDivisionError("no device")
 
-    with pytest.raises(WrongTypeError, match="Broken does not tell its device: no device"):
+    with pytest.raises(WrongTypeError, match="Broken does not report its device: no device"):
         DeviceGraph.from_arrays(Broken(), TARGETS)
 
 

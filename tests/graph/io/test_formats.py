@@ -218,7 +218,7 @@ def test_labels_are_kept_by_formats_that_can(tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "static_graph"):
         assert read(write(tmp_path / "a.gr", graph)).labels is None
     assert "labels are not kept" in caplog.text and "1 was written for each" in caplog.text
-    with pytest.raises(FileError, match="labels are not whole numbers"):
+    with pytest.raises(FileError, match="labels are not all non-negative whole numbers"):
         write(tmp_path / "b.txt", named)
     assert not (tmp_path / "b.txt").exists()
 
@@ -296,7 +296,7 @@ SENTENCES = [
     ("a.txt", "0 1 5\n0 1 -5\n", "weight '-5' is negative"), ("a.txt", "0 1 nan\n", "weight 'nan' is not finite"),
     ("a.txt", "0 1 1e400\n", "is too large"), ("a.txt", "0 1 two\n", "weight 'two' is not a number"),
     ("a.mtx", MTX + "2 2 2\n1 1 5\n", "promises 2 entries, but the file holds 1"),
-    ("a.gr", "p sp 2 1\ne 1 2 3\n", "begins with 'e'"), ("a.npz", b"PK\x03\x04", "is damaged, or no .npz file"),
+    ("a.gr", "p sp 2 1\ne 1 2 3\n", "begins with 'e'"), ("a.npz", b"PK\x03\x04", "is damaged, or not an .npz file"),
     ("a.xyz", "", "unknown suffix .xyz"),
 ]  # fmt: skip
 

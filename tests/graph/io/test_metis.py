@@ -114,7 +114,7 @@ def test_wrong_files_are_refused_with_the_line(text, line):
 
 SENTENCES = [
     ("3 2\n2\n1 3\n", "promises 3 nodes, but has 2 lines"), ("3 1\n2\n%\n1 x\n\n", "'x' is not a whole number"),
-    ("3 1\n2\n4\n\n", "neighbour 4 is no node; their numbers are from 1 to 3"),
+    ("3 1\n2\n4\n\n", "neighbour 4 is not a node; their numbers are from 1 to 3"),
     ("4 2\n2 3\n1\n\n1\n", "has the neighbour 3, which does not have 1"),
     ("2 1 110\n1 1 2\n1\n", "has 1 entry; a line should have 2 entries for the node, and neighbours"),
 ]  # fmt: skip
@@ -132,7 +132,7 @@ def test_the_first_wrong_line_of_a_large_file_is_named():
         with pytest.raises(FileError, match=":100003: 'y' is not a whole number"):
             parsed("% c\n120000 60000\n" + "\n".join(lines), threads=threads)
     lines[100_000] = "1000000"
-    with pytest.raises(FileError, match=":100003: neighbour 1000000 is no node"):
+    with pytest.raises(FileError, match=":100003: neighbour 1000000 is not a node"):
         parsed("% c\n120000 60000\n" + "\n".join(lines))
 
 
@@ -143,8 +143,8 @@ def test_the_first_wrong_line_of_a_large_file_is_named():
         (CsrGraph.from_edges([0], [0]), "node 1 has itself as a neighbour"),
         (CsrGraph.from_edges([0, 0, 1, 1], [1, 1, 0, 0]), "node 1 has the neighbour 2 twice"),
         (CsrGraph.from_edges([0, 1], [1, 0], [3, 4]), "has an edge with weight 3 to neighbour 2, but 4 back"),
-        (CsrGraph.from_edges([0, 1], [1, 0], [0.5, 0.5]), "its weights are not whole numbers from 1"),
-        (CsrGraph.from_edges([0, 1], [1, 0], [0, 0]), "its weights are not whole numbers from 1"),
+        (CsrGraph.from_edges([0, 1], [1, 0], [0.5, 0.5]), "its weights are not all positive whole numbers"),
+        (CsrGraph.from_edges([0, 1], [1, 0], [0, 0]), "its weights are not all positive whole numbers"),
     ],
 )
 def test_graphs_that_metis_cannot_hold_are_refused(graph, words, tmp_path):

@@ -61,7 +61,7 @@ def test_labels_are_kept(tmp_path):
         again = read(write(tmp_path / "a.parquet", graph))
         assert again.labels is None or again.labels.tolist() == sorted(labels)
         assert sorted(edges_of(again)) == sorted(edges_of(graph))
-    with pytest.raises(FileError, match="neither whole numbers from 0 nor strings"):
+    with pytest.raises(FileError, match="neither non-negative whole numbers nor strings"):
         write(tmp_path / "a.parquet", CsrGraph.from_edges([0], [1], labels=[-1, 5]))
 
 
@@ -133,9 +133,9 @@ def test_damaged_files_are_refused(tmp_path):
     whole = path.read_bytes()
     for content, words in (
         (b"", "is empty"),
-        (b"no", "is damaged, or no Parquet file"),
-        (whole[:-20], "is damaged, or no Parquet file"),
-        (whole[:100] + b"\xff" * 400 + whole[500:], "is damaged, or no Parquet file|holds no valid graph|has the"),
+        (b"no", "is damaged, or not a Parquet file"),
+        (whole[:-20], "is damaged, or not a Parquet file"),
+        (whole[:100] + b"\xff" * 400 + whole[500:], "is damaged, or not a Parquet file|holds no valid graph|has the"),
     ):
         path.write_bytes(content)
         with pytest.raises(FileError, match=words):

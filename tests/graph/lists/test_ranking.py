@@ -226,10 +226,10 @@ def test_inconsistent_lengths_raise_an_internal_error(device):
     ("error", "said", "options"),
     [
         (OptionError, "method must be one of auto, wyllie", {"method": "quick"}),
-        (OptionError, "packing is no option of method = 'auto'", {"packing": 64}),
+        (OptionError, "packing is not an option of method = 'auto'", {"packing": 64}),
         (
             OptionError,
-            "finish is no option of method = 'wyllie', which has packing",
+            "finish is not an option of method = 'wyllie', which has packing",
             {"method": "wyllie", "finish": "cpu"},
         ),
         (OptionError, "packing = 16", {"method": "wyllie", "packing": 16}),
@@ -274,7 +274,7 @@ def test_values_of_every_integer_type(device_options):
 def test_successors_must_be_whole_numbers(wrong):
     with pytest.raises(GraphError, match=r"^successors "):
         rank(wrong)
-    with pytest.raises(GraphError, match="successors are no array"):
+    with pytest.raises(GraphError, match="successors cannot be read as an array"):
         rank([[1], [2, 3]])
 
 

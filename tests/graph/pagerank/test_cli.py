@@ -69,7 +69,7 @@ def test_iterations_that_do_not_converge(graph, capsys):
     [
         (["--alpha", "2"], "alpha = 2.0: it must be from 0 to 1"),
         (["--tol", "1", "--iterations", "3"], "--tol and --iterations exclude each other"),
-        (["--rule", "report", "--no-weights"], "--no-weights is no option of --rule = 'report'"),
+        (["--rule", "report", "--no-weights"], "--no-weights is not an option of --rule = 'report'"),
     ],
 )
 def test_faults(graph, capsys, options, sentence):

@@ -31,10 +31,10 @@ FAULTS = [
     ({"nstart": [1, 2]}, "nstart must be one number for each of the 3 nodes, not of shape (2,)"),
     (
         {"rule": "report", "personalization": [1, 1, 1]},
-        "personalization is no option of rule = 'report', but of 'brin-page'",
+        "personalization is not an option of rule = 'report', but of 'brin-page'",
     ),
-    ({"rule": "report", "dangling": [1, 1, 1]}, "dangling is no option of rule = 'report', but of 'brin-page'"),
-    ({"rule": "report", "weighted": False}, "weighted is no option of rule = 'report', but of 'brin-page'"),
+    ({"rule": "report", "dangling": [1, 1, 1]}, "dangling is not an option of rule = 'report', but of 'brin-page'"),
+    ({"rule": "report", "weighted": False}, "weighted is not an option of rule = 'report', but of 'brin-page'"),
     ({"rule": "google"}, "rule must be one of brin-page, report, not 'google'"),
     ({"precision": "float16"}, "precision must be one of fixed, float32, not 'float16'"),
 ]
@@ -52,7 +52,7 @@ def test_other_faults_are_named():
         pagerank(TRIANGLE, weighted=True)
     with pytest.raises(OptionError, match="method must be one of auto, "):
         pagerank(TRIANGLE, method="guess")
-    with pytest.raises(OptionError, match="balance is no option of method = 'sequential', but of "):
+    with pytest.raises(OptionError, match="balance is not an option of method = 'sequential', but of "):
         pagerank(TRIANGLE, method="sequential", balance="warp")
     with pytest.raises(OptionError, match="balance must be one of auto, baseline, "):
         pagerank(TRIANGLE, balance="split")

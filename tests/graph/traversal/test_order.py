@@ -118,7 +118,7 @@ def test_the_order_of_empty_graphs(device):
 
 def test_invalid_orders_are_refused():
     graph = CsrGraph.from_edges([0, 1], [1, 2], None, 3)
-    with pytest.raises(OptionError, match=r"order is no option of balance = 'warp', but of 'auto'"):
+    with pytest.raises(OptionError, match=r"order is not an option of balance = 'warp', but of 'auto'"):
         bfs(graph, 0, balance="warp", order=True)
     with pytest.raises(OptionError, match="order must be True or False"):
         bfs(graph, 0, order="yes")

@@ -521,7 +521,7 @@ def test_prepared_launches_change_consecutive_parameters():
     device, counts = open_device("cpu"), np.zeros(3, np.int64)
     graph = upload(CsrGraph.from_edges([0], [1], None, 2), "cpu")
     arguments = (graph.csr, 0, 9, None, None, device.empty(2, np.int32), 0, device.share(counts))
-    with pytest.raises(InternalError, match="source, distances are no consecutive parameters"):
+    with pytest.raises(InternalError, match="source, distances are not consecutive parameters"):
         PreparedLaunch(device, "search_small_graph", arguments, ("source", "distances"))
     launch = PreparedLaunch(device, "search_small_graph", arguments, ("source", "limit", "distances"))
     array = np.zeros(2, np.int32)

@@ -72,7 +72,7 @@ def test_depth_limit_and_random_weights(graph, capsys):
         (["bfs", "GRAPH", "--source", "x"], 1, "no node x"),
         (["bfs", "GRAPH"], 2, "--source"),
         (["bfs", "GRAPH", "--source", "10", "--balance", "best"], 2, "best"),
-        (["bfs", "GRAPH", "--source", "10", "--mda", "3"], 2, "--mda is no option of --balance = "),
+        (["bfs", "GRAPH", "--source", "10", "--mda", "3"], 2, "--mda is not an option of --balance = "),
         (["bfs", "GRAPH", "--source", "10", "--balance", "warp", "--warp-size", "3"], 2, "--warp-size = 3"),
         (["sssp", "GRAPH", "--source", "10", "--delta", "0"], 2, "delta"),
         (["bfs", "GRAPH", "--source", "10", "-o", "out.txt"], 2, "results are written as"),

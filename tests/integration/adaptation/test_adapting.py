@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_refused():
         dmr.adapt(mesh, [1.0, 2.0])
     with pytest.raises(OptionError, match="sizes must be above 0"):
         dmr.adapt(mesh, np.zeros(len(mesh.vertices)))
-    with pytest.raises(OptionError, match="convex_hull is no option of adapt"):
+    with pytest.raises(OptionError, match="convex_hull is not an option of adapt"):
         dmr.adapt(mesh, 0.1, convex_hull=True)
     with pytest.raises(WrongTypeError, match="mesh must be a Mesh"):
         dmr.adapt(L_SHAPE, 0.1)

@@ -110,7 +110,11 @@ def test_sizes_from_features_are_those_of_the_library(flags, size, grading, caps
         (1, ("adapt", "channel.npz", "--size", "1", "-o", "x.npz"), "is an outline without triangles; adapt needs"),
         (1, ("optimize", "channel.npz", "-o", "x.npz"), "is an outline without triangles; optimize needs"),
         (2, ("refine", "channel.npz", "--along", "bore"), "--along chooses the segments of --size-from-distance"),
-        (2, ("refine", "channel.npz", "--size-from-curvature", "1"), "--size-from-curvature must be a finite number"),
+        (
+            2,
+            ("refine", "channel.npz", "--size-from-curvature", "1"),
+            "--size-from-curvature must be finite and at least",
+        ),
         (
             2,
             ("refine", "channel.npz", "--size-from-lengths", "1", "--along", "sea"),
@@ -120,7 +124,7 @@ def test_sizes_from_features_are_those_of_the_library(flags, size, grading, caps
         (
             2,
             ("adapt", "mesh.npz", "--size", "1", "--grading", "-1"),
-            "--grading must be a finite number from 0, not -1",
+            "--grading must be finite and at least 0, not -1",
         ),
     ],
 )

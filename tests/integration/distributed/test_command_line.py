@@ -44,7 +44,7 @@ def test_validate_as_json(folder, capsys):
         (["out", "--size", "0.1"], "--size is for meshes in files"),
         (["plate.poly", "--workers", "2"], "--workers is for folders of meshes in parts"),
         (["plate.poly", "--mpi"], "--mpi is for folders of meshes in parts"),
-        (["out", "--mpi"], "this is not a job of MPI with workers"),
+        (["out", "--mpi"], "this is not an MPI job with workers"),
         (["out", "--min-angle", "80"], "--min-angle must be from 0 to 60"),
     ],
 )
@@ -78,7 +78,7 @@ def test_convert_to_parts_and_back(folder, capsys):
         (["out", "mesh.pvtu", "--single-piece"], "--single-piece is for .vtkhdf files"),
         (["plate.poly", "mesh.vtkhdf", "--single-piece"], "--single-piece is for folders of parts"),
         (["plate.poly", "parts", "--parts", "2"], "an outline without triangles"),
-        (["out", "parts", "--parts", "2", "--single-piece"], "--single-piece does not go with --parts"),
+        (["out", "parts", "--parts", "2", "--single-piece"], "--single-piece cannot be combined with --parts"),
     ],
 )
 def test_refused_conversions(folder, capsys, arguments, message):

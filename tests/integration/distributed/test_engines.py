@@ -1,4 +1,4 @@
-"""Tasks by executors of `concurrent.futures`, by a cluster of Dask, and by a job of MPI."""
+"""Tasks by executors of `concurrent.futures`, by a Dask cluster, and by an MPI job."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_task_whose_worker_of_dask_dies_runs_again(store, client, log):
 
 
 def test_the_fourth_death_of_a_worker_of_dask_is_an_error(store, client, log):
-    with pytest.raises(LostWorkerError, match="workers of Dask died 4 times with one task"):
+    with pytest.raises(LostWorkerError, match="Dask workers died 4 times with one task"):
         DaskCluster(store, client, CPU).run([Task.of(functions.die, log=str(log), times=9)])
     assert len(list(log.iterdir())) == 4
 
@@ -101,7 +101,7 @@ def test_a_scheduler_that_is_not_there_is_an_error(store):
 
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "200ms"}),
-        pytest.raises(DeviceUnavailableError, match=r"there is no scheduler of Dask at tcp://127\.0\.0\.1:9"),
+        pytest.raises(DeviceUnavailableError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:9"),
         dask_cluster(store, "tcp://127.0.0.1:9", CPU),
     ):
         pass

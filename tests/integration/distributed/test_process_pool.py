@@ -64,7 +64,7 @@ def test_shares_of_tasks_of_a_process_that_dies_run_again_one_by_one(store, log)
 
 def test_the_fourth_death_is_an_error(store, log):
     with (
-        pytest.raises(LostWorkerError, match=r"die-\w+ died 4 times, perhaps for want of memory"),
+        pytest.raises(LostWorkerError, match=r"die-\w+ died 4 times, perhaps for lack of memory"),
         ProcessPool(store, 1) as pool,
     ):
         pool.run([Task.of(functions.die, log=str(log), times=9)])

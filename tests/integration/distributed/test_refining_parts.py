@@ -104,7 +104,7 @@ def test_an_edge_between_parts_that_is_not_delaunay_names_both_triangles(tmp_pat
 def test_refused(coarse, tmp_path):
     for options, message in (
         ({"area": [0.1]}, "area must be a function for a mesh in parts"),
-        ({"max_steiner": 3}, "max_steiner does not go with tiles"),
+        ({"max_steiner": 3}, "max_steiner cannot be combined with tiles"),
     ):
         with pytest.raises(OptionError, match=message):
             dmr.distributed.refine(coarse, tmp_path / "out", **options, **OPTIONS)

@@ -338,7 +338,7 @@ def test_tiles_that_are_too_small_for_the_circles_of_a_mesh_grow(tmp_path):
     mesh = dmr.generate("random", 24, seed=1)
     done, union = tiled(mesh, 8, tmp_path)
     assert done.complete and dmr.validate(union, input=mesh, min_angle=30).ok
-    assert any("circles of the mesh reach across tiles of 8 triangles" in each for each in done.warnings)
+    assert any("circumcircles reach across tiles of 8 triangles" in each for each in done.warnings)
 
 
 def test_a_tile_without_cuts_keeps_the_attributes_of_its_triangles(tmp_path):
@@ -378,7 +378,7 @@ def test_a_tile_that_reaches_its_limit_on_points_leaves_a_valid_union(tmp_path, 
 
 @pytest.mark.parametrize("options", [{"max_steiner": 3}, {"max_seconds": 1.0}, {"optimize": True}])
 def test_options_that_tiles_do_not_support_are_refused(options):
-    with pytest.raises(OptionError, match="does not go with tiles"):
+    with pytest.raises(OptionError, match="cannot be combined with tiles"):
         Bounds.checked(RefineOptions(**options), {}, dmr.Mesh)
 
 

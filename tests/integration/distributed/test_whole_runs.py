@@ -155,14 +155,14 @@ def test_one_tile_gives_the_bits_of_a_plain_run(plate, out):
 def test_what_cannot_be_is_refused_before_a_folder_is_made(plate, out):
     refine = partial(dmr.distributed.refine, plate, out / "out", tile_triangles=5000)
     for options, error, message in (
-        ({"max_steiner": 5}, OptionError, "max_steiner does not go with tiles: each tile has a limit of its own"),
-        ({"progress": print}, OptionError, "progress does not go with tiles"),
-        ({"optimize": True}, OptionError, "optimize does not go with tiles"),
-        ({"marking": "atomic"}, OptionError, "marking does not go with tiles"),
+        ({"max_steiner": 5}, OptionError, "max_steiner cannot be combined with tiles: each tile has its own limit"),
+        ({"progress": print}, OptionError, "progress cannot be combined with tiles"),
+        ({"optimize": True}, OptionError, "optimize cannot be combined with tiles"),
+        ({"marking": "atomic"}, OptionError, "marking cannot be combined with tiles"),
         ({"mim_angle": 20}, OptionError, "there is no option 'mim_angle'"),
         ({"min_angle": 70}, OptionError, "min_angle must be"),
         ({"workers": 0}, OptionError, "workers must be at least 1, not 0"),
-        ({"workers": 2, "executor": ThreadPoolExecutor(1)}, OptionError, "executor does not go with workers"),
+        ({"workers": 2, "executor": ThreadPoolExecutor(1)}, OptionError, "executor cannot be combined with workers"),
         ({"executor": "dask"}, WrongTypeError, "executor must be an executor of concurrent.futures"),
         ({"tile_triangles": 0}, OptionError, "tile_triangles must be at least 1, not 0"),
         ({"tile_triangles": 1e6}, WrongTypeError, "tile_triangles must be a whole number"),
@@ -190,11 +190,11 @@ def test_the_command_tells_what_is_missing_in_a_sentence(out, capsys):
     for words, code, message in (
         (["--tiles", "5e3"], 2, "--tiles needs --output"),
         (["--workers", "2"], 2, "--workers needs --tiles N"),
-        (["--tiles", "5e3", "--optimize", *folder], 2, "--optimize does not go with --tiles: points would move"),
-        (["--tiles", "5e3", "--order", "2", *folder], 2, "--order does not go with --tiles"),
+        (["--tiles", "5e3", "--optimize", *folder], 2, "--optimize cannot be combined with --tiles: points would move"),
+        (["--tiles", "5e3", "--order", "2", *folder], 2, "--order cannot be combined with --tiles"),
         (["--tiles", "5e3", "--workers", "2", "--mpi", *folder], 2, "not allowed with"),
-        (["--tiles", "5e3", "--mpi", *folder], 2, "this is not a job of MPI with workers"),
-        (["--tiles", "0", *folder], 2, "is not a whole number from 1"),
+        (["--tiles", "5e3", "--mpi", *folder], 2, "this is not an MPI job with workers"),
+        (["--tiles", "0", *folder], 2, "is not a positive whole number"),
         (["--tiles", "5e3", "-o", str(PLATE)], 1, "is a file; a mesh in tiles is written to a folder"),
     ):
         assert main(["refine", str(PLATE), *words]) == code, words

@@ -290,7 +290,7 @@ def test_2dm_of_other_programs(tmp_path: Path) -> None:
     ("old", "new", "line", "message"),
     [
         # as for fort.14: an edit of the file, the line of the error and its message
-        ("MESH2D\n", "MESH3D\n", 1, "does not begin with MESH2D: it is no .2dm file of SMS"),
+        ("MESH2D\n", "MESH3D\n", 1, "does not begin with MESH2D: it is not a .2dm file of SMS"),
         ("E3T     2 ", "E4Q     2 ", 5, "holds an element E4Q: only triangles, E3T, can be read"),
         ("20 1 0 5", "20 1 zero 5", 7, "'zero' is not a finite number (y)"),
         ("10     30     40", "10     30     41", 5, "names node 41, which does not exist"),

@@ -81,7 +81,7 @@ def test_invalid_files_are_refused(tmp_path: Path) -> None:
     np.savez(path, vertices=[[0, 0], [1, 0], [0, 1]], triangles=[[0, 1, 2]], dmr_format=99)
     assert "version 99" in refused(path)
     np.savez(path, vertices=np.array([None, {}]), triangles=[[0, 1, 2]])
-    assert "is damaged, or no .npz file" in refused(path), "pickles are not opened"
+    assert "is damaged, or not an .npz file" in refused(path), "pickles are not opened"
     buffer = io.BytesIO()
     np.save(buffer, np.zeros(3))
     path.write_bytes(buffer.getvalue())

@@ -1,4 +1,4 @@
-"""The option `area`: a number, an area per triangle of the mesh, or a function of the place."""
+"""The option `area`: a number, an area per triangle of the mesh, or a function of position."""
 
 from __future__ import annotations
 

@@ -248,11 +248,11 @@ def test_the_default_loop(device_options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"profile": True}, "loop='device' does not go with a profile"),
-        ({"progress": lambda *_: None}, "does not go with a progress callback"),
-        ({"marking": "two-stage"}, "does not go with marking='two-stage'"),
-        ({"balance": "none"}, "does not go with balance='none'"),
-        ({"balance": "child-launch"}, "does not go with balance='child-launch'"),
+        ({"profile": True}, "loop='device' cannot be combined with a profile"),
+        ({"progress": lambda *_: None}, "cannot be combined with a progress callback"),
+        ({"marking": "two-stage"}, "cannot be combined with marking='two-stage'"),
+        ({"balance": "none"}, "cannot be combined with balance='none'"),
+        ({"balance": "child-launch"}, "cannot be combined with balance='child-launch'"),
         ({"loop": "nobody"}, "loop .*'nobody'"),
     ],
 )

@@ -272,7 +272,7 @@ def test_grading_holds_beside_short_segments_too():
     ("options", "text"),
     [
         ({"grading": 0.2}, "grading bounds the growth of sizes: also give size"),
-        ({"grading": -1, "size": 1}, "grading must be a finite number from 0, not -1"),
+        ({"grading": -1, "size": 1}, "grading must be finite and at least 0, not -1"),
         ({"grading": "slow", "size": 1}, "grading must be a number, not 'slow'"),
     ],
 )

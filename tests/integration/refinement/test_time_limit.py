@@ -117,4 +117,4 @@ def test_the_command_exits_with_3_and_a_valid_mesh(tmp_path, capsys, monkeypatch
     assert "stopped at the limit of 0 s" in said.err and "left by the time limit" in said.err
     assert dmr.validate(dmr.read("input.1.ele")).ok
     assert main(["refine", "input.ele", "--max-seconds", "-1"]) == 2
-    assert "--max-seconds must be a finite number of seconds from 0, not -1" in capsys.readouterr().err
+    assert "--max-seconds must be a finite number of seconds, at least 0, not -1" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Programs that coordinate tasks: in a job of MPI, or to be killed.
+"""Programs that coordinate tasks: in an MPI job, or to be killed.
 
 mpiexec -n 3 python -m mpi4py.futures -m tests.support.distributed.engines STORE [LOG]
 python -m tests.support.distributed.engines STORE --pool
@@ -18,7 +18,7 @@ from tests.support.distributed import functions
 
 
 def mpi_command(ranks: int, *program: str) -> list[str]:
-    """The command that starts a job of MPI, also as root, and with more processes than cores."""
+    """The command that starts an MPI job, also as root, and with more processes than cores."""
     mpiexec = str(Path(sys.executable).with_name("mpiexec"))
     return [
         mpiexec, "-n", str(ranks), "--allow-run-as-root", "--oversubscribe", sys.executable, "-m", "mpi4py.futures",

@@ -84,7 +84,7 @@ def test_segments_that_are_no_edges_are_reported(caplog):
     pytest.importorskip("skfem")
     loose = dmr.Mesh(SQUARE.vertices, SQUARE.triangles, [[2, 4], [0, 1], [1, 2]], [1, 2, 3]).to_skfem()
     assert set(loose.boundaries) == {"boundary_3"}
-    assert "2 segments are no edges of triangles and were left out" in caplog.text
+    assert "2 segments are not edges of triangles and were left out" in caplog.text
 
 
 def test_a_harmonic_function_is_solved_exactly():

@@ -89,7 +89,7 @@ def test_axes_are_used_and_new_figures_are_made(plt):
         (lambda: MESH.plot([1.0, 2.0]), OptionError, r"values must have shape .* one for each vertex, not \(2,\)"),
         (lambda: MESH.plot([["a"]]), OptionError, "values must be real numbers"),
         (lambda: MESH.plot("region"), OptionError, "needs a mesh with a region attribute"),
-        (lambda: MESH.plot(ax=7), OptionError, "ax must be axes of matplotlib, not 7"),
+        (lambda: MESH.plot(ax=7), OptionError, "ax must be matplotlib axes, not 7"),
         (lambda: dmr.Mesh([[0, 0]], []).plot(), DmrError, "the mesh has no triangles"),
         (lambda: dmr.Mesh([[0, 0]], []).triangulation, DmrError, "the mesh has no triangles"),
         (lambda: dmr.Pslg([], []).plot(), DmrError, "the graph has no vertices"),

@@ -68,10 +68,10 @@ def test_circles_are_divided_by_their_curvature():
 
 def test_corners_ends_branches_and_straight_lines_have_no_curvature():
     square = polygon([(0, 0), (0.5, 0), (1, 0), (1, 1), (0, 1)])
-    with pytest.raises(OptionError, match="no chain of the segments is curved"):
+    with pytest.raises(OptionError, match="no chain of segments is curved"):
         sizing.from_curvature(square, 24)
     cross = dmr.Pslg([[0, 0], [1, 0], [2, 0.1], [1, 1]], [[0, 1], [1, 2], [1, 3]])
-    with pytest.raises(OptionError, match="no chain of the segments is curved"):
+    with pytest.raises(OptionError, match="no chain of segments is curved"):
         sizing.from_curvature(cross, 24)
     bend = dmr.Pslg([[0, 0], [1, 0], [2, 0.1]], [[0, 1], [1, 2]])
     u, v, w = (np.array(p) for p in bend.vertices)
@@ -109,9 +109,9 @@ def test_markers_and_names_choose_segments():
         (lambda: sizing.from_distance(RING, 1, 0.5, 1), "far must not be below near, 1, but is 0.5"),
         (lambda: sizing.from_distance(RING, 1, 2, -1), "distance must be a finite number above 0"),
         (lambda: sizing.from_lengths(RING, math.nan), "factor must be a finite number above 0"),
-        (lambda: sizing.from_lengths(RING, grading=-1), "grading must be a finite number from 0"),
+        (lambda: sizing.from_lengths(RING, grading=-1), "grading must be finite and at least 0"),
         (lambda: sizing.from_lengths(RING, far=0), "far must be a number above 0"),
-        (lambda: sizing.from_curvature(RING, 2), "per_turn must be a finite number from 3"),
+        (lambda: sizing.from_curvature(RING, 2), "per_turn must be finite and at least 3"),
         (lambda: sizing.from_lengths(dmr.Pslg([[0, 0]], np.empty((0, 2), int))), "this one has none"),
     ],
 )
