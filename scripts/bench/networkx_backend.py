@@ -5,14 +5,14 @@
 
 The backend runs on the device that it chooses: a GPU if one works, otherwise all cores.
 
-Random graphs with four edges a node, weights from 1 to 100; the best of several calls, in milliseconds:
+Random graphs with four edges per node, weights from 1 to 100; the best of several calls, in milliseconds:
 
     networkx     networkx's own function
     first        the backend with a graph that it has not seen: conversion, upload and the call
-    later        the backend with a graph that is converted already
+    later        the backend with a graph that is already converted
 
-The last table has, for each function, the fewest nodes and edges of these graphs from which on the backend is faster.
-`SMALLEST` of static_graph/networkx_backend/dispatching.py, below which networkx keeps a call, is from the median of the
+The last table has, for each function, the numbers of nodes and edges from which the backend is faster.
+`SMALLEST` of static_graph/networkx_backend/dispatching.py, below which networkx keeps a call, is the median of the
 column `later`.
 """
 

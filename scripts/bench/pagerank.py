@@ -4,9 +4,9 @@
     python -m scripts.bench.pagerank --inputs gtgraph graph500-16000000-256000000 --device cuda --json results.jsonl
 
 Inputs are web-Stanford, R-MAT graphs by the name of their parameters ("gtgraph", "graph500", "thesis": 1,000,000 nodes
-and 8,000,000 edges, or as NAME-NODES-EDGES specifies), and files. The graph is on its device beforehand, as is what a
-first computation leaves there. The table has the least time of an iteration over several computations, in milliseconds;
-all scores are compared with those of the first configuration, and the exit code is 5 if a bit differs.
+and 8,000,000 edges, or as NAME-NODES-EDGES specifies), and files. The graph is on its device beforehand, with the data
+that a first computation leaves there. The table has the least time of an iteration over several computations, in
+milliseconds; all scores are compared with those of the first configuration, and the exit code is 5 if a bit differs.
 
 --peer times scipy's product of the transposed graph, as a CSR matrix of float32 ones, with a vector, in turn with the
 computations. On one thread, it reads what a plain float32 iteration of PageRank reads, and 4 bytes more per edge.

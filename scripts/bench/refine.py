@@ -8,8 +8,8 @@ Inputs are Delaunay meshes of uniform random points in the unit square, seed 123
 in turn, so that other load on the machine affects all of them alike; the first turn is a warm-up that does not count.
 The table has medians in seconds, and their range:
 
-    refine    the phases that Triangle's figure also covers: all except the mesh's way in (ordering, linking, checking
-              that it is Delaunay) and its way out
+    refine    the phases that Triangle's figure also covers: all except input of the mesh (ordering, linking, checking
+              that it is Delaunay) and output
     wall      the whole call, from numpy arrays to numpy arrays
     B/point   bytes that a run allocates, without the memory in use before it, per vertex of the result: main memory,
               or device memory on a GPU; measured in a separate process (scripts/lib/apart.py)
@@ -91,7 +91,7 @@ class Row(Refined):
             sentence
             for wrong, sentence in (
                 (self.valid is False, "the checker refuses a result"),
-                (self.same is False, "a result has other bits than that of one CPU thread"),
+                (self.same is False, "a result does not have the bits of one CPU thread"),
                 (not self.complete, "a limit ended the run"),
                 (self.size is not None and self.size > LARGEST_SIZE, f"more than {LARGEST_SIZE} of Triangle's size"),
             )

@@ -9,7 +9,7 @@ as points. They are generated here, which takes one to two seconds per million p
 core. Each size runs in a separate process (scripts/lib/apart.py). Its first run counts for memory and not for time; the
 table has medians of the others:
 
-    refine     seconds of the refinement alone, without the mesh's way in and out; wall: the whole call
+    refine     seconds of the refinement alone, without input and output of the mesh; wall: the whole call
     ns/out     `refine` in nanoseconds per triangle of the result; wall/out: the same for `wall`
     memory     MiB of main or GPU memory that a run allocates, without that in use before; B/point: the same in bytes
                per vertex of the result; process: the peak, including memory in use before

@@ -7,7 +7,7 @@
 
 The columns: triangles, mean smallest angle, smallest angle, mean edge over size, share of edges within 0.7 to 1.35
 sizes, shortest and longest edge over size, and the least of the seconds of all runs. Gmsh (Algorithm 6) meshes the same
-outline in the same run; without its package, or the system libraries that it needs, a line says so. By default it
+outline in the same run; if its package, or a system library that it needs, is missing, a line says so. By default it
 extends the lengths of a finer outline into the domain, also where sizes are a function; for functions a third row has
 Mesh.MeshSizeExtendFromBoundary = 0, as Gmsh's manual recommends for them.
 """

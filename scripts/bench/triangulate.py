@@ -16,7 +16,7 @@ random direction, that do not cross (one in each cell of a grid); a polygon of n
                 still copies the given arrays, which takes a few percent and is measured separately (`copy in`).
 
 The peers (scripts/lib/triangulators.py) go from numpy arrays to their own result, mostly with the convex hull, whose
-triangles are counted. Those whose packages are not there are left out, and named; `--peers all` asks for every one.
+triangles are counted. Those whose packages are not installed are left out, and named; `--peers all` asks for all.
 
 The ratios are times of dmr over Triangle's: `native` over `pNEP`, `whole` over `p`. The programs run in turn; the table
 has medians of the repeats after a warm-up run. Triangle comes with the extra [triangle], for non-commercial use only.

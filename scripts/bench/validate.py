@@ -6,7 +6,7 @@
 
 The mesh is the refinement to 30 degrees of a Delaunay mesh of uniform random points in the unit square. It is validated
 without input, and with the unrefined mesh as input. The runs take turns; the table has the fastest of each, in seconds
-by phase. "outside pieces" is the time outside of the parallel parts, which more threads cannot shorten. Peak memory is
+by phase. "outside pieces" is the time outside the parallel parts, which more threads cannot shorten. Peak memory is
 that of the process, including the meshes, after the runs of each row.
 
 Exit code: 0, or 5 if a mesh is invalid or a report differs between numbers of threads.

@@ -1,8 +1,8 @@
 """Compares meshes by size with Gmsh's Frontal-Delaunay over many domains and sizes, and lists where they fall short.
 
-    python -m scripts.compare.gmsh                              # all domains, six scales, some minutes
+    python -m scripts.compare.gmsh                              # all domains, six scales, a few minutes
     python -m scripts.compare.gmsh --domains gear ring --scales 0.5 1 2 -v
-    python -m scripts.compare.gmsh --keep gmsh.json             # Gmsh's figures are read from there if they are known
+    python -m scripts.compare.gmsh --keep gmsh.json             # reuses Gmsh's figures from this file
 
 A case is a domain of scripts/lib/sizes with its sizes times a scale. It falls short if the mean smallest
 angle is more than half a degree below Gmsh's, the smallest angle more than one degree below Gmsh's or below 30 degrees,
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def shortest_segment(domain: Domain, size: Size) -> float:
-    """Returns the least length of a segment in sizes at its middle."""
+    """Returns the least length of a segment, in sizes at its midpoint."""
     start, end = (domain.outline.vertices[ends] for ends in domain.outline.segments.T)
     sizes = size((start + end) / 2) if callable(size) else size
     return float((np.hypot(*(end - start).T) / sizes).min())

@@ -1,4 +1,4 @@
-"""Other programs that triangulate points, or points and segments, from numpy arrays; each from a package of its own.
+"""Other programs that triangulate points, or points and segments, from numpy arrays; each from a separate package.
 
     pip install '.[bench]'
 
@@ -39,7 +39,7 @@ class Peer:
 
     @property
     def installed(self) -> bool:
-        """Whether its package is there."""
+        """Whether its package is installed."""
         return find_spec(self.package) is not None
 
     def takes(self, pslg: dmr.Pslg) -> bool:
@@ -142,7 +142,7 @@ PEERS = {
 
 
 def installed(names: Iterable[str]) -> list[str]:
-    """Returns the peers of which the packages are there; says on stderr which are not."""
+    """Returns the peers whose packages are installed; names the others on stderr."""
     found = []
     for name in names:
         try:
@@ -152,5 +152,5 @@ def installed(names: Iterable[str]) -> list[str]:
         if there:
             found.append(name)
         else:
-            print(f"peer {name} is left out: there is no {PEERS[name].package}", file=sys.stderr)
+            print(f"peer {name} is left out: the package {PEERS[name].package} is not installed", file=sys.stderr)
     return found

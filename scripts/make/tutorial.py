@@ -2,9 +2,9 @@
 
     python -m scripts.make.tutorial [ocean ...]        # all pages of `PAGES`, or those named
 
-Needs the extras [view], [plot], [skfem] and [gis], and geopandas. The blocks of a page run one after the
-other, as one program, in a temporary folder, where `meshes` is the checkout's; the text block after a code block holds
-its output. tests/docs/test_tutorial.py and test_programs.py run the pages in the same way.
+Needs the extras [view], [plot], [skfem] and [gis], and geopandas. The blocks of a page run one after another, as one
+program, in a temporary folder, where `meshes` is the checkout's; the text block after a code block holds its output.
+tests/docs/test_tutorial.py and test_programs.py run the pages in the same way.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def blocks(page: str) -> list[re.Match[str]]:
 
 
 def run(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]:
-    """Runs the blocks of a page in a folder, one after the other.
+    """Runs the blocks of a page in a folder, one after another.
 
     Yields:
         Each block and its output.

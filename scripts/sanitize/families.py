@@ -67,11 +67,11 @@ def changeable(module: ModuleType, *names: str) -> None:
     """
     gone = [name for name in names if not hasattr(module, name)]
     if gone:
-        raise AttributeError(f"{module.__name__} has no {', '.join(gone)} any more, which families.py changes")
+        raise AttributeError(f"{module.__name__} no longer has {', '.join(gone)}, which families.py changes")
 
 
 def allocate_exactly() -> None:
-    """Makes GPUs allocate each array anew with exactly its size."""
+    """Makes GPUs allocate each array separately, with exactly its size."""
     from dmr.memory.cuda import pool
 
     changeable(pool, "LEAST_BITS", "SIZE_BITS")

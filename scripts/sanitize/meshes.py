@@ -57,7 +57,7 @@ class Estimated:
         """Does nothing."""
 
     def __call__(self, number: int, bad: int, triangles: int) -> bool:
-        """Lets the run go on."""
+        """Lets the run continue."""
         return True
 
 

@@ -4,7 +4,7 @@
     python -m scripts.study.busy_core --only coast bfs --repeats 15 --json results.jsonl
 
 The study runs on two of the cores that it may use, and a program that never waits on the second of them; `--idle`
-leaves that program out. Work is shared in pieces that whoever is free takes, so that two threads should take no more
+leaves that program out. Work is shared in pieces that any free thread takes, so two threads should take no more
 time than one does under the same load. The table has the medians of the calls in milliseconds, and their ratio.
 """
 
@@ -78,7 +78,7 @@ WORKS: dict[str, Callable[[], Work]] = {
 
 @contextmanager
 def busy(core: int) -> Iterator[None]:
-    """Keeps a core busy by a process of its own."""
+    """Keeps a core busy with a separate process."""
     command = f"import os\nos.sched_setaffinity(0, {{{core}}})\nwhile True:\n    pass"
     with subprocess.Popen([sys.executable, "-c", command]) as process:
         try:

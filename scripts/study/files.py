@@ -42,7 +42,7 @@ def prepare(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"is no folder for results ({error.strerror})", folder) from None
+        raise FileError(f"cannot be used as a folder for results ({error.strerror})", folder) from None
 
 
 def put(contents: Mapping[Path, bytes]) -> list[Path]:
@@ -75,7 +75,7 @@ def read(path: Path, form: int | str, content: str) -> dict[str, Any]:
     except OSError as error:
         raise FileError(f"cannot be read: {error.strerror}", path) from None
     except ValueError as error:
-        raise FileError(f"is no JSON ({error})", path) from None
+        raise FileError(f"is not JSON ({error})", path) from None
     if not isinstance(record, dict) or record.get("format") != form or not record.get(content):
         raise FileError(f"is not what this script writes: a record in format {form!r} with {content}", path)
     return record

@@ -5,10 +5,10 @@
 
 Cases are "square", the unit square with a largest area; "coast", a square with an irregular closed curve of 100,000
 segments, whose inside has half of the largest area of the outside; and "ring", the same with a regular polygon, all of
-whose vertices are on one circle. Each refinement runs in a process of its own, after
-a small one that loads kernels and libraries, and starts the workers; files lie in --folder. The log of phases goes to
-stderr as it happens. With --commands, whole commands are timed, from the start of the process to its end, beside the
-time that writing as many bytes takes: use a --folder on a disk. Columns:
+whose vertices are on one circle. Each refinement runs in a separate process, after a small one that loads kernels and
+libraries, and starts the workers; files lie in --folder. The log of phases goes to stderr as it happens. With
+--commands, whole commands are timed, from the start of the process to its end, beside the time that writing as many
+bytes takes: use a --folder on a disk. Columns:
 
     tiles      tiles of the first pass, and passes
     tiled      seconds of `dmr.distributed.refine`, with the files of the result
@@ -164,7 +164,7 @@ def measured(how: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def warm_engine(how: dict[str, Any], store: Store) -> Iterator[Engine]:
-    """Gives an engine whose processes, if there are any, serve one refinement after the other."""
+    """Gives an engine whose processes, if there are any, serve one refinement after another."""
     resources = Resources(how["device"], how["threads"])
     if not how["workers"]:
         yield chosen_engine(resources)

@@ -4,7 +4,7 @@
     python -m scripts.study.tiles --inputs random-100000 --tiles 5000 50000 --json tiles.jsonl
 
 Inputs are "random-N", N uniform random points, and the domains of scripts/lib/outlines.py, to 30 degrees. The tasks run
-one after the other in this process; their outputs lie in a temporary folder, and are not flushed to disk. Columns:
+one after another in this process; their outputs lie in a temporary folder, and are not flushed to disk. Columns:
 
     tiles      predicted triangles per tile, and number of tiles of the first pass
     size       triangles of the result over those of `dmr.refine` on one device

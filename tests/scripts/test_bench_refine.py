@@ -100,7 +100,7 @@ def test_invalid_results_are_named(capsys, monkeypatch):
     start = f"bench_refine: {SMALL}, cpu, 1 thread: "
     assert [line.removeprefix(start) for line in said.err.splitlines()] == [
         "the checker refuses a result",
-        "a result has other bits than that of one CPU thread",
+        "a result does not have the bits of one CPU thread",
         "more than 0.5 of Triangle's size",
     ]
     assert "INVALID, OTHER" in said.out

@@ -19,7 +19,7 @@ Size = float | Callable[[Float], Float]
 
 @dataclass(frozen=True)
 class Domain:
-    """An outline, its rings by the numbers of their segments, and the sizes wanted."""
+    """An outline, its rings by the numbers of their segments, and the target sizes."""
 
     outline: dmr.Pslg
     rings: list[range]

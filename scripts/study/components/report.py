@@ -30,7 +30,7 @@ def to_markdown(study: Record, pictures: Sequence[str]) -> str:
         f"```sh\n{study['command']}\n```",
         "All strategies gave the same results." if not wrong else f"**RESULTS DIFFER:** {'; '.join(wrong)}.",
         "Times are medians, without transfers. GTEPS are 10^9 edges per second: for searches, the edges of the reached "
-        "nodes; for the other bodies, the edges of the graph, whatever number of times the body examines each.",
+        "nodes; for the other bodies, the edges of the graph, however often the body examines each.",
         "## GTEPS by strategy",
         f'"auto" lets one block process rounds with few nodes alone, and sends the largest colours first. {CHARTS}',
         strategies(study),

@@ -1,1 +1,1 @@
-"""Study of list ranking."""
+"""Study of PageRank."""

@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, arguments: Sequence[str]) -> dict[str, Any]:
-    """Profiles the rows one after the other; writes all files after each."""
+    """Profiles the rows one after another; writes all files after each."""
     if options.launches < 1 or options.after < 0 or not options.timeout > 0:
         raise OptionError("--launches must be at least 1, --after at least 0, and --timeout more than 0 seconds")
     points, ncu, limit = points_of(options.input), profile_runs.find(options.ncu), options.timeout

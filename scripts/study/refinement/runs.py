@@ -69,7 +69,7 @@ def run_input(name: str, rows: Sequence[Row], plan: Plan, say: Callable[[str], N
             result = dmr.refine(
                 mesh,
                 min_angle=plan.min_angle,
-                steiner="off-center",  # a choice among points would hide the differences of the strategies
+                steiner="off-center",  # a choice among points would hide the differences between the strategies
                 marking=row.marking,
                 balance=row.balance,
                 loop="host" if profile else row.loop,

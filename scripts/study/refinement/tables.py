@@ -160,7 +160,7 @@ def to_markdown(study: dict[str, Any], name: str) -> str:
         f"Measured {study['inputs'][0]['date']}, commit {study['commit'] or 'unknown'}, dmr {study['version']}; "
         f"{where}; {', '.join(tools)}; Python {machine['python']}, numpy {machine['numpy']}.",
         f"Refinement to {study['min_angle']:g} degrees of Delaunay meshes of uniform random points, by off-centers: "
-        "with the default, petals, a choice among points would hide differences of the strategies.",
+        "with petals, the default, the choice among points would hide differences between the strategies.",
         ABOUT_TIMES.format(runs=_runs(study), slow=SLOW),
         LOST,
         SUBSEGMENTS,

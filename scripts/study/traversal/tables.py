@@ -48,7 +48,7 @@ SECTIONS = (
         "Degrees (figures 4.2, 4.3 and 6.1)",
         "Out-degrees, and the nodes that splitting adds at the level that was the fastest in the thesis: 8 on its web "
         "graph, 54 on its R-MAT. In brackets the thesis' figures. It does not state the parameters of its R-MAT; those "
-        "of rmat-thesis are fitted to these very figures, so that their agreement is no result.",
+        "of rmat-thesis are fitted to these very figures, so their agreement is not a result.",
         traversal_thesis.degrees,
     ),
     Section(
