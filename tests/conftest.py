@@ -31,7 +31,7 @@ sys.dont_write_bytecode = False
 
 
 def pytest_configure() -> None:
-    """Heeds SIGINT, which shells ignore in background jobs, so that tests may send it to themselves and to children."""
+    """Handles SIGINT, which shells ignore in background jobs: tests may send it to themselves and to children."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -80,7 +80,7 @@ def _names(expression: str) -> set[str]:
 
 @pytest.fixture(autouse=True)
 def same_signals() -> Iterator[None]:
-    """Keeps the handlers of SIGINT and SIGPIPE. Gmsh resets both, and then Ctrl-C, or a write to a process that has
+    """Preserves the handlers of SIGINT and SIGPIPE. Gmsh resets both, and then Ctrl-C, or a write to a process that has
     died, would end the process of the tests.
     """
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGPIPE)}

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Clock:
-    """Adds up the seconds of named phases, which are blocks (`phase`) or end one after the other (`lap`).
+    """Adds up the seconds of named phases, which are blocks (`phase`) or end one after another (`lap`).
 
     On a GPU a phase ends when its last wait does: unfinished work is counted where it is waited for. With `wait`,
     which waits for all work of the device, it is counted to the phase that launched it.

@@ -36,7 +36,7 @@ class DeviceSizes:
     """A source of sizes with its data on a device.
 
     Attributes:
-        steps: lower sizes to those of the source, one after the other, on the device of the points.
+        steps: lower sizes to those of the source, one after another, on the device of the points.
     """
 
     steps: tuple[Step, ...]

@@ -15,7 +15,7 @@ from tests.support.command_line import dmr, fails
 
 # Vertex 5 lies on side 1-2, and vertex 6 repeats vertex 3.
 TWO = "6 2 0 0\n1 0 0\n2 4 0\n3 4 4\n4 0 4\n5 2 0\n6 4 4\n4 0\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n"
-# The same, numbered in no order.
+# The same, numbered in no particular order.
 MIXED = "6 2 0 0\n10 0 0\n20 4 0\n30 4 4\n5 0 4\n7 2 0\n60 4 4\n4 0\n9 10 20\n8 20 30\n7 30 5\n6 5 10\n0\n"
 
 

@@ -167,7 +167,7 @@ def test_sigterm_while_writing_removes_the_unfinished_file(tmp_path, output):
     assert [path.name for path in tmp_path.iterdir()] == ["input.npz"]
 
 
-# SIGTERM comes while a file goes to the disk, and once more while the temporary files are removed.
+# SIGTERM comes while a file is flushed to the disk, and once more while the temporary files are removed.
 TWICE_TERMINATED = """
 import os, signal, sys, time
 from pathlib import Path

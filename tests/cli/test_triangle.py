@@ -1,6 +1,6 @@
 """`dmr triangle` against Shewchuk's Triangle: the same files, counts and markers, and the same mesh where it is unique.
 
-The oracle is the `triangle` package, in a process of its own and on domains that it is safe with: general position,
+The oracle is the `triangle` package, in a separate process and on domains that it handles safely: general position,
 so that the constrained Delaunay triangulation is unique.
 """
 

@@ -1,4 +1,4 @@
-"""docs/guide/migration.md: every program runs if its package is installed; both of a section mesh one domain."""
+"""docs/guide/migration.md: every program runs if its package is installed; both of a section mesh the same domain."""
 
 from __future__ import annotations
 

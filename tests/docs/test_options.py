@@ -18,7 +18,7 @@ PARAMETERS = inspect.signature(dmr.refine).parameters
 
 
 def entries() -> dict[str, str]:
-    """What is said of each argument."""
+    """The description of each argument."""
     doc = inspect.getdoc(dmr.refine)
     assert doc is not None
     parts = re.split(r"^    (\w+): ", doc.partition("\nArgs:\n")[2].partition("\nReturns:\n")[0], flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What the README and the documentation say is so: commands, examples, links, samples."""
+"""The README and the documentation are correct: commands, examples, links, samples."""
 
 from __future__ import annotations
 

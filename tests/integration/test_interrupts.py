@@ -1,4 +1,4 @@
-"""Ctrl-C ends every long call on the CPU soon, and later calls work."""
+"""Ctrl-C promptly ends every long call on the CPU, and later calls work."""
 
 from __future__ import annotations
 

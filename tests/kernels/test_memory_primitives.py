@@ -221,7 +221,7 @@ def test_argsort_uses_only_the_lowest_bits(device):
 
 
 def tree_sum(values):
-    """The sum in the order of `sum_tiles_float64`: eight items a member in turn, members by halves, tiles again."""
+    """The sum in the order of `sum_tiles_float64`: eight items per member in turn, members by halves, tiles again."""
     while len(values) > 1:
         tiles = -(-len(values) // TILE)
         items = np.zeros(tiles * TILE)

@@ -41,7 +41,7 @@ QUICKLY = ("-Xcicc", "-O1")
 def ptx_of(sources, folder, *more):
     """The PTX of some `.cu` files with the same flags, compiled as one, with `more` options.
 
-    Half of what nvcc takes for a file is to start, and to read CUDA's headers. Each file is in a namespace of its own,
+    Half of nvcc's time for a file is its start, and reading CUDA's headers. Each file is in a separate namespace,
     because their functions have the same names; kernels have C linkage. What the files include comes before.
     """
     (options,) = {flags(source) for source in sources}

@@ -80,7 +80,7 @@ def random_points(random, rows, corners):
 
 
 def on_a_line_or_circle(random, rows, corners):
-    """Rounded points of one line or circle a row, most of them moved by a few ulps."""
+    """Rounded points of one line or circle per row, most of them moved by a few ulps."""
     if corners == 3:
         start, direction = random.random((2, rows, 1, 2)) + 0.5
         points = start + random.random((rows, 3, 1)) * direction

@@ -119,7 +119,7 @@ def test_names_are_checked_before_anything_runs(capsys):
     assert said.out == ""
 
 
-# ---- A process of its own ------------------------------------------------------------------------------------------
+# ---- A separate process --------------------------------------------------------------------------------------------
 
 
 def test_another_process_refines_and_proves(file, refined):

@@ -35,7 +35,7 @@ exec((here / "behaviour.py").read_text())
 """
 SAY_TABLE = 'print((here / f"{marking} {balance}").read_text(), end="")\n'
 
-METRICS = {  # in the order of the brief: what is asked for, and its base unit
+METRICS = {  # the requested metrics, in their order, with their base units
     "gpu__time_duration.sum": "ns",
     "smsp__thread_inst_executed_per_inst_executed.ratio": "",
     "sm__warps_active.avg.pct_of_peak_sustained_active": "%",
@@ -478,7 +478,7 @@ def test_the_commands_in_the_help_parse():
 
 
 def test_launches_after_given_rounds(ncu):
-    """The program starts the profiler; the first check_listed that is seen is then none of the input."""
+    """The program starts the profiler; the first check_listed that is seen is then not that of the input."""
     assert ncu.profile("--after", "21", "--steiner", "petal", rows=("deterministic-host",)) == 0
     (call,) = ncu.calls
     assert dict(pairwise(call))["--profile-from-start"] == "off"

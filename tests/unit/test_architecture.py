@@ -49,7 +49,7 @@ FROM_DMR = {"common", "memory"}  # what static_graph may import of dmr
 MOST_ENTRIES = 16
 TREES = ("dmr", "static_graph", "cuda_src", "scripts", "tests")
 
-# What Windows has not: Python's attributes and modules, and headers of C.
+# What Windows lacks: Python's attributes and modules, and headers of C.
 OF_POSIX = re.compile(
     r"\bos\.(fork|kill|register_at_fork|sched_|set[gsu]id|pread|pwrite|mkfifo|umask|fchmod|chown|nice|sysconf|wait)"
     r"|\bimport (fcntl|pwd|resource|select|termios|pty|tty)\b|\bSIG(KILL|ALRM|HUP|USR)|\bMAP_(PRIVATE|ANON)"

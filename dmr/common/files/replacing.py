@@ -1,7 +1,7 @@
 """Writes files so that no reader can mistake a partial result for a complete one.
 
 Every file is written under a temporary name in its target folder, flushed to disk, and renamed. Files that belong
-together are renamed one after the other. The last one completes the result, and its old version is removed before the
+together are renamed one after another. The last one completes the result, and its old version is removed before the
 first file is renamed.
 
 One file is flushed while the next is being written; all files are on disk before any is renamed.

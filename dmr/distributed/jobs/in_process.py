@@ -18,7 +18,7 @@ class InProcess:
     """The runner without an engine.
 
     On a GPU tasks run on several threads, so that one uses the device while others read and write files. On a CPU,
-    whose threads a task shares out itself, they run one after the other.
+    whose threads a task shares out itself, they run one after another.
 
     Args:
         store: where the outputs are; resources: what each task may use.

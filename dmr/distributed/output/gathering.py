@@ -1,4 +1,4 @@
-"""Gathers the parts of a mesh, one after the other, into the arrays of the whole."""
+"""Gathers the parts of a mesh, one after another, into the arrays of the whole."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def make_part(
 
 
 def _missing_bounds(own: Sequence[Section]) -> Int:
-    """Returns `Section.missing` of sections one after the other, by triangle."""
+    """Returns `Section.missing` of sections one after another, by triangle."""
     firsts = accumulate((len(section.mesh.triangles) for section in own), initial=0)
     shifted = [
         section.missing + np.array([[first], [0]], np.int32) for section, first in zip(own, firsts, strict=False)

@@ -34,7 +34,7 @@ BYTES_PER_TRIANGLE = 120  # of memory to gather a mesh, measured
 class Parts:
     """A mesh in parts, as `dmr.distributed.refine` and `dmr.distributed.partition` write it.
 
-    `len(parts)` is the number of parts; iteration reads one after the other.
+    `len(parts)` is the number of parts; iteration reads one after another.
 
     Args:
         folder: with the files `part-00000.npz`, ..., and `manifest.json`.

@@ -1,7 +1,7 @@
 """Writes a mesh in parts as one .vtkhdf file, part by part.
 
 VTKHDF is VTK's format on HDF5 (VTK File Formats, "VTKHDF format specification", version 2). An unstructured grid has
-the arrays of its partitions one after the other. They are created at their final sizes, and filled through memory maps.
+the arrays of its partitions one after another. They are created at their final sizes, and filled through memory maps.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def check_part(
 def _faults(part: Part, index: int, entry: Mapping[str, Any], firsts: Sequence[int], vertices: int) -> Iterator[str]:
     """Yields what is wrong with the numbers of a part, each as the end of a sentence that begins with its file."""
     if part.index != index:
-        yield f"holds part {part.index}, and not part {index}"
+        yield f"holds part {part.index}, not part {index}"
         return
     triangles = firsts[index + 1] - firsts[index]
     if part.own != triangles or part.first != firsts[index]:

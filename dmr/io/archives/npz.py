@@ -77,7 +77,7 @@ class Indexed(NamedTuple):
 
 
 def copied(*arrays: Array | Indexed) -> Column:
-    """Returns the column of arrays one after the other, which have equal dtypes and further axes."""
+    """Returns the column of arrays one after another, which have equal dtypes and further axes."""
     given = [each if isinstance(each, Indexed) else Indexed(each, NO_ROWS) for each in arrays]
     tables = [np.ascontiguousarray(each.table) for each in given]
     rows = [None if each.rows is NO_ROWS else np.ascontiguousarray(each.rows) for each in given]
@@ -87,7 +87,7 @@ def copied(*arrays: Array | Indexed) -> Column:
 
 
 def translated(arrays: Sequence[Int32], tables: Sequence[Int32]) -> Column:
-    """Returns the column of int32 arrays one after the other, each entry replaced by that of the array's table."""
+    """Returns the column of int32 arrays one after another, each entry replaced by that of the array's table."""
     rows = [np.ascontiguousarray(array, np.int32) for array in arrays]
     shape = (sum(map(len, arrays)), *rows[0].shape[1:])
     counts = [len(each) for each in rows]
@@ -140,7 +140,7 @@ class _Member:
 
 
 class ArchiveWriter:
-    """Writes arrays to an archive one after the other."""
+    """Writes arrays to an archive one after another."""
 
     def __init__(self, descriptor: int, threads: int) -> None:
         """Takes an open, empty file, and the number of threads that make and write its content."""

@@ -45,7 +45,7 @@ _MARKER = re.compile(rb'=\s*marker (-?\d{1,9})(?: "([^"]*)")?')
 
 
 class _Reader:
-    """The lines of a file, one after the other."""
+    """The lines of a file, one after another."""
 
     def __init__(self, path: Path) -> None:
         lines = read_lines(path)

@@ -1,4 +1,4 @@
-"""The steps of a pass that the host drives: it launches one after the other, and waits for the numbers it needs."""
+"""The steps of a pass that the host drives: it launches one after another, and waits for the numbers it needs."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_deep_graphs_need_no_launch_per_level_by_any_balance(balance, device_opt
 
 
 def test_colours_take_the_components_of_a_path_whichever_way_their_numbers_go(device_options):
-    """One component a turn would take more than 2,000,000 rounds."""
+    """One component per turn would take more than 2,000,000 rounds."""
     first = np.arange(0, 6_000, 3)
     triangles = (np.r_[first, first + 1, first + 2], np.r_[first + 1, first + 2, first])
     path = (first[1:], first[:-1] + 2)

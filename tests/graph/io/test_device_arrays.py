@@ -19,7 +19,7 @@ OFFSETS, TARGETS = np.array([0, 2, 3, 3], np.int32), np.array([1, 2, 2], np.int3
 
 
 class Exported:
-    """An array of another library: it speaks one protocol, and nothing else."""
+    """An array of another library: it supports one protocol, and nothing else."""
 
     def __init__(self, array, protocol):
         self.owner = array

@@ -170,7 +170,7 @@ def test_invalid_lists_are_refused_with_the_element(method, successors, index, s
 
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
 def test_long_cycles_are_found(method, options, device_options):
-    """A cycle, whatever its length, is found, and never followed for ever."""
+    """A cycle of any length is found, and never followed endlessly."""
     for length in (2, 3, 4, 64, 1000, 1023):
         successors = generate_list("random", 3000, seed=length, device="cpu")
         cut = np.argsort(followed(successors)[0])[1000 : 1000 + length]

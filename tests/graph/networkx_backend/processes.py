@@ -1,4 +1,4 @@
-"""The backend of networkx in a process of its own, and a pytest plugin that counts what the backend answers."""
+"""The networkx backend in a separate process, and a pytest plugin that counts the calls that the backend answers."""
 
 from __future__ import annotations
 

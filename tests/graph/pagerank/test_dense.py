@@ -62,7 +62,7 @@ def test_scores_are_those_of_the_matrix(method, device):
 
 
 def test_dense_methods_give_the_same_bits(device):
-    """Among each other; and as the sparse ones if no edge is parallel and no node dangling."""
+    """Dense methods agree with each other, and with the sparse ones if no edge is parallel and no node dangling."""
     nodes = 70
     ring = np.arange(nodes)
     graph = CsrGraph.from_edges(

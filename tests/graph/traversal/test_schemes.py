@@ -174,7 +174,7 @@ def test_a_chunk_larger_than_the_graph(device):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_schemes_agree_with_networkx(seed, device):
-    """Ten graphs a seed, with self loops and several edges between the same nodes."""
+    """Ten graphs per seed, with self loops and several edges between the same nodes."""
     networkx = pytest.importorskip("networkx")
     for number in range(10 * seed, 10 * (seed + 1)):
         random = np.random.default_rng(1000 + number)
@@ -234,7 +234,7 @@ def test_automatic_and_invalid_mda(device):
 
 
 def test_child_launches_are_counted_separately(device):
-    """A star of 20 rays with 100 edges each: the centre and the rays are above the threshold, once a round."""
+    """A star of 20 rays with 100 edges each: the centre and the rays are above the threshold, once per round."""
     ray = np.arange(1, 21)
     leaves = np.arange(21, 21 + 2000)
     graph = CsrGraph.from_edges(np.append(np.zeros(20, int), np.repeat(ray, 100)), np.append(ray, leaves))

@@ -1,4 +1,4 @@
-"""Tiles with bounds that depend on the place: fields, functions, and areas of triangles."""
+"""Tiles with bounds that depend on the position: fields, functions, and areas of triangles."""
 
 from __future__ import annotations
 

@@ -139,4 +139,4 @@ def test_workers_end_with_a_killed_coordinator(store):
         assert coordinator.stdout is not None
         assert coordinator.stdout.readline() == "began\n"
         coordinator.send_signal(signal.SIGKILL)
-        coordinator.communicate(timeout=60)  # ends when no process has the pipe any more
+        coordinator.communicate(timeout=60)  # ends when no process has the pipe open

@@ -34,7 +34,7 @@ def growing(points: np.ndarray) -> np.ndarray:
 
 
 def lengths_in_sizes(mesh: dmr.Mesh, size: Any) -> np.ndarray:
-    """The length of each edge over the size at its middle."""
+    """The length of each edge over the size at its midpoint."""
     start, end = mesh.vertices[mesh.edges].transpose(1, 0, 2)
     wanted = size((start + end) / 2) if callable(size) else size
     return np.hypot(*(end - start).T) / wanted

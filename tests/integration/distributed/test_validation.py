@@ -260,13 +260,13 @@ def test_two_parts_exchanged(parts):
     one.write_bytes(swapped[1])
     report = validate(parts)
     assert [str(f) for f in report.failures] == [
-        "parts: mesh: part-00001.npz holds part 2, and not part 1",
-        "parts: mesh: part-00002.npz holds part 1, and not part 2",
+        "parts: mesh: part-00001.npz holds part 2, not part 1",
+        "parts: mesh: part-00002.npz holds part 1, not part 2",
     ]
 
 
 def test_two_parts_exchanged_under_each_other_s_numbers(tmp_path):
-    """Files that tell the numbers of the part that they stand for, and that has as many triangles and ghosts."""
+    """Two exchanged files, each of which states the index of the part that it replaces, with equal counts."""
     square = Pslg([[0, 0], [4, 0], [4, 1], [0, 1]], [[0, 1], [1, 2], [2, 3], [3, 0]])
     mesh = dmr.refine(square, max_area=0.01).mesh
     parts = partition(mesh, tmp_path / "out", 4)

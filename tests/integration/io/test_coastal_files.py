@@ -1,4 +1,4 @@
-"""`.2dm` of SMS and `fort.14` of ADCIRC: read back, compared with small parsers of their own, and what is refused."""
+"""`.2dm` of SMS and `fort.14` of ADCIRC: read back, compared with small independent parsers, and what is refused."""
 
 from __future__ import annotations
 

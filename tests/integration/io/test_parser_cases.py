@@ -304,7 +304,7 @@ def test_locate_and_numbering_base(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SHARED.exists(), reason="../shared is not here")
 class TestSharedMeshes:
-    # Nothing is wrong with these as files: what is wrong is the geometry, which is not the reader's business.
+    # Nothing is wrong with these as files: what is wrong is the geometry, which the reader does not check.
     GEOMETRY = ("dup_triangle", "nonmanifold", "zero_area")
 
     def expectations(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The lattice inside a domain where one size is wanted."""
+"""The lattice inside a domain with one size."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_round_domains_have_nearly_equilateral_triangles(corners, device_options
 
 
 def test_an_outline_of_a_lattice_gets_this_lattice(device_options):
-    """Gmsh makes equilateral triangles only of a hexagon; so does a parallelogram of 60 degrees get them."""
+    """Gmsh meshes a hexagon with equilateral triangles only; a parallelogram of 60 degrees gets them, too."""
     hexagon = domains.polygon(domains.circle_points(1, 6))
     slanted = domains.polygon([(0, 0), (1, 0), (1.5, 0.5 * np.sqrt(3)), (0.5, 0.5 * np.sqrt(3))])
     for outline, size, count in ((hexagon, H, 2400), (hexagon, 0.0502, 2400), (slanted, H, 800)):

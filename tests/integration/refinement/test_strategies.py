@@ -89,7 +89,7 @@ def test_markings_without_races_give_the_bits_of_one_thread(mesh, marking, devic
     assert mesh_digest(dmr.refine(mesh, marking=marking, **device_options).mesh) == mesh_digest(reference.mesh)
 
 
-# ---- A name is what it says --------------------------------------------------------------------------------------
+# ---- Names and launched kernels -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_two_stage_marking_marks_more_often_per_pass(mesh, device_options):
 def test_each_balance_launches_its_kernels(mesh, device_options):
     checks = {balance: run(mesh, device_options, balance=balance).checks for balance in BALANCES}
     fine = run(mesh, device_options)
-    # The same mesh is made each time, so the same triangles are checked: by a thread each, or by a thread a cavity.
+    # The same mesh is made each time, so the same triangles are checked: by a thread each, or by a thread per cavity.
     assert len({counts["checked"] for counts in checks.values()}) == 1
     points = sum(fine.steiner.values())
     assert checks["none"]["shares"] == points and checks["none"]["largest_share"] >= 5
@@ -186,7 +186,7 @@ def test_child_launches_work_on_a_gpu(mesh, balance):
     assert "shares" not in fine.checks  # counted in profiled runs only
 
 
-# ---- Nobody wins ----------------------------------------------------------------------------------------------------
+# ---- No cavity wins -------------------------------------------------------------------------------------------------
 
 
 def forced(device, outcomes, progress):

@@ -482,7 +482,7 @@ def test_chains_stay_near_their_segments_in_a_rotated_lattice(seed):
     assert_near(mesh, domain)
 
 
-# ---- Small integers: every degeneracy there is ---------------------------------------------------------------------
+# ---- Small integers: every kind of degeneracy ----------------------------------------------------------------------
 
 point = st.tuples(st.integers(0, 4), st.integers(0, 4))
 

@@ -206,7 +206,7 @@ def lines(count, random):
 
 
 def hatching(count):
-    """Slanted parallel lines, one after the other, and one that crosses them all."""
+    """Slanted parallel lines, one after another, and one that crosses them all."""
     k = np.arange(count)
     left, right = (np.stack([np.full(count, x), k / count + 0.7 * x], axis=1) for x in (0.0, 1.0))
     segments = np.stack([k, k + count], axis=1)

@@ -166,7 +166,7 @@ def test_no_reason_excuses_a_skinny_triangle_at_ordinary_coordinates(reason):
 
 @pytest.mark.parametrize(("right", "most"), [(1.5, 12), (1.9, 15)])
 def test_needles_are_excused_by_precision(right, most):
-    """An altitude of 2^-49 of the largest coordinate excuses, 8 to 16 units in the last place; a larger one not."""
+    """An altitude of 2^-49 of the largest coordinate excuses (8 to 16 units in the last place), larger ones do not."""
     for units, excused in ((4, True), (most, True), (most + 1, False), (40, False)):
         mesh = Mesh([[1, 1], [right, 1], [1.2, 1 + units * 2.0**-52], [1.2, 1.4]], [[0, 1, 2], [0, 2, 3], [1, 3, 2]])
         assert validate(mesh).counts.keys() <= {"delaunay"}

@@ -211,7 +211,7 @@ def test_an_invalid_input_is_reported():
 
 
 def test_an_unused_input_vertex_fails_input_vertices():
-    """A vertex inside goes, the hole is triangulated anew: same boundary, same area."""
+    """An interior vertex is removed and the hole retriangulated: same boundary, same area."""
     square = [[0, 0], [2, 0], [2, 2], [0, 2], [0.9, 1.1]]
     before = Mesh(square, [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]])
     after = Mesh(square, [[0, 1, 2], [0, 2, 3]])

@@ -286,7 +286,7 @@ def test_unlisted_pieces_have_no_marker(mesh):
         segment_markers=np.delete(mesh.segment_markers, pieces),
         vertex_markers=None,
     )
-    report = validate(rest, input=DOMAIN)  # on the boundary an edge is constrained all the same
+    report = validate(rest, input=DOMAIN)  # on the boundary an edge is constrained anyway
     assert report.counts == {"markers": 4}
     assert all("must have the marker 3" in f.message for f in report.failures)
 
@@ -554,7 +554,7 @@ def test_crossings_merged_by_rounding():
 
 
 def noisy_cells(seed, side=3):
-    """Square cells that were meant to share their edges: turned, each with vertices of its own, off by an ulp or so."""
+    """Square cells that were meant to share their edges: rotated, each with separate vertices, off by an ulp or so."""
     rng = np.random.default_rng(seed)
     turn = rng.random() * 6
     rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
@@ -606,7 +606,7 @@ def test_convex_hull_as_domain():
     points = Pslg(np.random.default_rng(4).random((50, 2)), np.empty((0, 2), np.int32))
     cloud = triangulated(points.vertices.copy())
     assert validate(cloud, input=points, convex_hull=True).ok
-    assert validate(cloud, input=points).ok  # without segments it is what is meant
+    assert validate(cloud, input=points).ok  # without segments, this is intended
     assert "input segments" in validate(without_hull_triangle(cloud), input=points).counts
 
 

@@ -60,13 +60,13 @@ def refuse(inputs: Sequence[Folder], out: Folder, resources: Resources) -> dict[
 
 
 def tell_resources(inputs: Sequence[Folder], out: Folder, resources: Resources, *, n: int) -> dict[str, Any]:
-    """Tells what it may use, and its process."""
+    """Returns the resources that it may use, and its process."""
     time.sleep(0.3)  # so that each worker gets one
     return {"device": resources.device, "threads": resources.threads, "process": os.getpid()}
 
 
 def tell_gpu(inputs: Sequence[Folder], out: Folder, resources: Resources, *, n: int) -> dict[str, Any]:
-    """Tells where its GPU is on the bus, which no other GPU of the machine shares."""
+    """Returns the bus address of its GPU, which no other GPU of the machine shares."""
     import pycuda.driver as driver
 
     open_device(resources.device)

@@ -50,7 +50,7 @@ def build(folder: Path, sources: list[str], kernels: Iterable[Kernel] | None = N
         wrappers.append(folder / f"{'_'.join(Path(source).with_suffix('').parts[-2:])}.cpp")
         wrappers[-1].write_text(_wrapped(source_folder() / source, kernels))
     command = (compiler, *FLAGS, "-I", HERE, "-I", source_folder())
-    # Half of what each source takes to compile are the headers that all of them include.
+    # Half of the time to compile each source is spent on the headers that all of them include.
     headers = compiled((*command, "-x", "c++-header"), HERE / "device.hpp", ".hpp.gch").with_suffix("")
     command = (*command, "-include", headers, "-c")
     included = ["", *((source_folder() / source).read_text() for source in sources)]

@@ -101,7 +101,7 @@ def lattices():
     for size in (0.08, finer_to_the_left):
         run = dmr.refine(polygon([(0, 0), (1, 0), (1, 1), (0, 1)]), size=size, device="cpu", threads=3)
         yield ["lattice", str(size).split(" at ")[0]], digest(run.mesh.vertices, run.mesh.triangles)
-    hole = circle_points(0.2275, 40, (1, 0.75))  # the front stops around it, and goes on across gaps
+    hole = circle_points(0.2275, 40, (1, 0.75))  # the front stops around it, and continues across gaps
     run = dmr.refine(polygon([(0, 0), (2, 0), (2, 1.5), (0, 1.5)], holes=[hole]), size=0.05, device="cpu", threads=3)
     yield ["gaps"], digest(run.mesh.vertices, run.mesh.triangles)
 

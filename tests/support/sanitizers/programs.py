@@ -1,4 +1,4 @@
-"""Runs the programs of this folder in processes of their own, under a sanitizer or not."""
+"""Runs the programs of this folder in separate processes, with or without a sanitizer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def script(name, *arguments, before=(), **environment):
 
 
 def results(outcome):
-    """The lines that a script printed, from JSON; it must have ended well and without a report."""
+    """The lines that a script printed, from JSON; it must have exited normally and without a report."""
     assert outcome.returncode == 0 and "Sanitizer" not in outcome.stderr, outcome.stderr[-6000:]
     return [json.loads(line) for line in outcome.stdout.splitlines()]
 

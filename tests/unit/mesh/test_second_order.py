@@ -48,7 +48,7 @@ def test_numbering_markers_and_attributes() -> None:
 
 
 def test_second_order_agrees_with_triangle() -> None:
-    """A square with a notch of segments in it, whose markers Triangle hands on to the midpoints."""
+    """A square with a notch of segments in it, whose markers Triangle passes on to the midpoints."""
     triangle = pytest.importorskip("triangle")
     outline = {
         "vertices": [[0, 0], [4, 0], [4, 4], [0, 4], [1, 1], [3, 1.5]],

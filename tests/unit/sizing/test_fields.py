@@ -419,7 +419,7 @@ def test_no_edge_is_longer_than_the_size_at_the_centroid():
     longest = np.sqrt((edges * edges).sum(axis=2)).max(axis=1)
     assert (longest <= field(centroids(result.mesh)) * (1 + 1e-9)).all()
     assert 1000 < len(result.mesh.triangles) < 20_000
-    assert len(asked) <= result.rounds + 1  # in bulk: once a round
+    assert len(asked) <= result.rounds + 1  # in bulk: once per round
 
 
 # ---- Files ---------------------------------------------------------------------------------------------------------
