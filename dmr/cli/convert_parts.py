@@ -49,5 +49,5 @@ def unite(arguments: Arguments, console: Console) -> int:
     else:
         refuse_existing(target, force=force)
         written = write(Parts(arguments.input))
-    console.note(f"wrote {written[-1]}" + (f" and {counted(len(written) - 1, 'file')} more" if written[1:] else ""))
+    console.note(f"wrote {written[-1]}" + (f" and {counted(len(written) - 1, 'more file')}" if written[1:] else ""))
     return 0
