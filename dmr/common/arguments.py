@@ -86,7 +86,7 @@ def chosen(name: str, value: Any, known: Iterable[str]) -> str:
     """Checks an option that is one of several words.
 
     Raises:
-        OptionError: `value` is not among the known words, a WrongTypeError if it is no string; names the option.
+        OptionError: `value` is not among the known words, a WrongTypeError if it is not a string; names the option.
     """
     if isinstance(value, str) and value in (words := tuple(known)):
         return words[words.index(value)]

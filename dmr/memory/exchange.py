@@ -102,7 +102,7 @@ def on_host(array: Any) -> NDArray[Any]:
     """Returns an array in main memory as one of numpy, without a copy if possible.
 
     Raises:
-        WrongTypeError: it is no array.
+        WrongTypeError: it is not an array.
     """
     try:
         if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):

@@ -218,7 +218,7 @@ class Mesh(HoldsFrozen):
             The axes: `mesh.plot("area").figure.savefig("mesh.png")`.
 
         Raises:
-            OptionError: `values` fits neither vertices nor triangles, or `ax` is no axes.
+            OptionError: `values` fits neither vertices nor triangles, or `ax` is not axes.
             DmrError: matplotlib is missing, or the mesh has no triangles.
         """
         from dmr.mesh.pictures.plotting import plot_mesh
@@ -278,7 +278,7 @@ class Mesh(HoldsFrozen):
         used.
 
         Raises:
-            WrongTypeError: `data` is no dictionary.
+            WrongTypeError: `data` is not a dictionary.
             InvalidMeshError: it has an entry that the package does not know, lacks one, or has a wrong shape.
         """
         from dmr.mesh.exchange.triangle_dictionaries import mesh_fields

@@ -105,7 +105,7 @@ def _of_tables(item: list[Any] | tuple[Any, ...]) -> Pslg:
 
 
 def _dimensions(item: Any) -> int:
-    """Returns the number of dimensions of a table; 0 for what is no table."""
+    """Returns the number of dimensions of a table; 0 for anything else."""
     try:
         return given_array(item).ndim
     except ValueError:

@@ -52,7 +52,7 @@ def optimization_rounds(value: bool | int, name: str = "optimize") -> int:
         name: of the option, for messages.
 
     Raises:
-        OptionError: a negative number; a WrongTypeError if it is no whole number.
+        OptionError: a negative number; a WrongTypeError if it is not a whole number.
     """
     if type(value).__name__ in ("bool", "bool_"):  # of Python and of numpy
         return USUAL_ROUNDS if value else 0

@@ -101,8 +101,8 @@ def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0
         error: the relative difference that is accepted, above 0.
 
     Raises:
-        OptionError: `size` is no function, or returns a size inside the domain that is not above 0; it would take more
-            than 2^25 samples; or the domain or the error is invalid.
+        OptionError: `size` is not a function, or returns a size inside the domain that is not above 0; it would take
+            more than 2^25 samples; or the domain or the error is invalid.
     """
     source = size_source(size)
     error = real_option("error", error)

@@ -109,7 +109,7 @@ class DeviceGraph:
 
         Raises:
             GraphError: a wrong dtype or size, an index out of range, or an invalid weight; the error names the edge.
-            WrongTypeError: an argument is no array, is not contiguous, or is on another device than `offsets`.
+            WrongTypeError: an argument is not an array, is not contiguous, or is on another device than `offsets`.
         """
         return cls(*checked_arrays(offsets, targets, weights, threads))
 

@@ -96,7 +96,7 @@ def descendants_at_distance(G: Graph, source: Hashable, distance: float) -> set[
     """Returns the nodes at a distance from a source."""
     if source not in G:
         raise networkx.NetworkXError(f"The node {source} is not in the graph.")
-    if distance not in range(len(G)):  # fractions and negative numbers are no distance
+    if distance not in range(len(G)):  # fractions and negative numbers are not distances
         return set()
     return set(G.named(np.flatnonzero(depths_from(G, source, limit=distance) == distance)))
 

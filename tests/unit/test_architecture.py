@@ -77,7 +77,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def named(node: ast.AST, path: Path, known: Iterable[str]) -> list[str]:
-    """Returns the modules that a statement imports; a name that is no module stands for the module that has it."""
+    """Returns the modules that a statement imports; a name that is not a module stands for the module that has it."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if not isinstance(node, ast.ImportFrom):

@@ -44,7 +44,7 @@ class Task:
         options: plain JSON values.
         version: of this package, where the task was made.
         consumed: those of the inputs that no other task reads: their arrays are removed when the task is done. They
-            are no part of the name.
+            are not part of the name.
     """
 
     function: str

@@ -64,5 +64,5 @@ def _labels(part: Section, name: str) -> NDArray[Any] | Indexed | None:
 
 
 def _around(name: str, after: int) -> int:
-    """Returns the place of an array that is no field: the version comes first, names come last."""
+    """Returns the place of an array that is not a field: the version comes first, names come last."""
     return -1 if name == VERSION_KEY else after

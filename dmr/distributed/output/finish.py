@@ -34,7 +34,7 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
         source: has the holes, regions and names of the whole.
 
     Returns:
-        Entries of the manifest, without which the folder is no result: plain JSON values.
+        Entries of the manifest, without which the folder holds no result: plain JSON values.
     """
     names = {kind: {str(number): name for number, name in each.items()} for kind, each in source.names.items()}
     match = Task.of(match_borders, [piece.border for piece in pieces])

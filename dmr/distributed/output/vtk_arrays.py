@@ -41,7 +41,7 @@ def vtk_content(part: Part, path: Path) -> Content:
 
 
 def edge_markers(part: Part) -> NDArray[np.int32]:
-    """(m, 3) for each triangle that a part owns, the markers of its edges: -1 where an edge is no segment."""
+    """(m, 3) for each triangle that a part owns, the markers of its edges: -1 where an edge is not a segment."""
     mesh = part.mesh
     assert mesh.segment_markers is not None
     edges, ends = edges_between(mesh.triangles[: part.own], mesh.segments, len(mesh.vertices))

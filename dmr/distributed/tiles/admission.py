@@ -1,7 +1,7 @@
 """Admits the active triangles of a patch to a device, as a part of the whole.
 
 Admission of a mesh derives input corners, the ends of segments and the origins of vertices from the mesh. In a tile it
-would derive them wrongly: its cuts are no boundary, and the vertices of earlier passes are no input. Here they are
+would derive them wrongly: its cuts are not a boundary, and the vertices of earlier passes are not input. Here they are
 those of the whole. The tile's vertices are those of the patch, and after them the vertices of the whole that it needs
 and does not have: ends of segments, and acute corners.
 """

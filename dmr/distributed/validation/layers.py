@@ -48,7 +48,7 @@ def hand_on(checks: OwnChecks, out: Folder, given: int, *, faces: bool) -> None:
 
     * `cut-edges`, (c, 2) the vertices' numbers of the half-edges of the part without a triangle of the part across;
       `cut-triangles`, (c,) the triangle of each; `cut-matched`, (c,) whether a ghost lies across; `cut-free`, (c,)
-      whether they are no segments; `cut-face`, (c,) a number for the face of the part that each lies in.
+      whether they are not segments; `cut-face`, (c,) a number for the face of the part that each lies in.
     * `border`, (b, 3) for each vertex of these: its number, and how many triangles of the part and ghosts touch it.
     * `skeleton-boundary`, (t, 3) the edges of the skeleton's triangles on the boundary of the mesh;
       `skeleton-face`, (t,) a number for the face of the part that each lies in; `faces`, (m,) for all triangles.

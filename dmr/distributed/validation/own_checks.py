@@ -48,7 +48,7 @@ class OwnChecks:
         self.used = used_vertices(self.mesh.triangles[: self.own], count, workers)
         self.topology = Topology.of(self.mesh.triangles, count, workers, self.used)
         # All triangles at the part's own vertices are there. At others there may be more: an edge between two of these
-        # without a triangle across is no boundary, and is tested elsewhere. It becomes its own twin.
+        # without a triangle across is not a boundary, and is tested elsewhere. It becomes its own twin.
         twins = self.topology.twins
         outer = np.flatnonzero(twins < 0)
         outer = outer[~(self.used[self.topology.starts[outer]] | self.used[self.topology.ends[outer]])]

@@ -29,7 +29,8 @@ Int64 = NDArray[np.int64]
 class SkeletonTopology(Topology):
     """The half-edges of some triangles of a mesh.
 
-    A half-edge whose twin belongs to another triangle is its own twin: it is no boundary, and was checked in its part.
+    A half-edge whose twin belongs to another triangle is its own twin: it is not a boundary, and was checked in its
+    part.
 
     Attributes:
         faces: (m,) the face of the mesh, between its constrained edges, that each triangle lies in: from 0 on.

@@ -122,4 +122,4 @@ def _boundary_edges(mesh: Mesh) -> tuple[Int, NDArray[np.intp]]:
 def _markers_of(mesh: Mesh, ends: Int) -> Int:
     segments, markers, _ = mesh.unique_segment_rows()
     places = edge_places(segments, ends, len(mesh.vertices))
-    return np.append(markers, np.int32(0))[places]  # the last one is for edges that are no segments, at -1
+    return np.append(markers, np.int32(0))[places]  # the last one is for edges that are not segments, at -1

@@ -66,7 +66,7 @@ def _facing_walls(mesh: Mesh, thin: float) -> tuple[Int, Float, Float]:
     of_rows = triangles[rows]
     keys = edge_keys(of_rows[:, [1, 2, 0]], of_rows[:, [2, 0, 1]])
     is_wall = _among(keys, edge_keys(*mesh.segments.T)) if len(mesh.segments) else mesh.neighbours[rows] < 0
-    # A wall of a slit is a long edge. Needles with a short edge on the boundary, as in a circle, are no slit.
+    # A wall of a slit is a long edge. Needles with a short edge on the boundary, as in a circle, are not a slit.
     is_long = (doubled[rows] < thin * squared[:, rows]).T
     beside = (is_wall & is_long).any(axis=1)
     rows, keys, is_wall = rows[beside], keys[beside], is_wall[beside]

@@ -4,7 +4,7 @@
     insert, round after round            search, cavity, claim, retriangulate, link          (insertion)
     insert the segments                  walk, claim, flip; then Lawson's flips              (segments, flips)
     number the triangles                 canonically                                         (numbering)
-    label the parts                      by hooking across edges that are no segments        (parts)
+    label the parts                      by hooking across edges that are not segments        (parts)
 
 Ties are broken by the points' numbers, so the triangulation is unique: neither the order of insertion nor the winners
 of a round change the result, which has the bits of the serial code (`dmr/triangulation/serial/`).

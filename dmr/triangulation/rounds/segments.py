@@ -65,7 +65,7 @@ def _vertices_of_points(plane: Plane) -> DeviceArray:
 
 
 def _insert_waiting(plane: Plane, waiting: DeviceArray, conflict: DeviceArray) -> bool:
-    """Inserts pieces that are no edges; returns whether none met another segment."""
+    """Inserts pieces that are not edges; returns whether none met another segment."""
     device, epochs = plane.device, Epochs()
     epochs.start_again(plane)
     changed = device.zeros(plane.slots, np.int32)

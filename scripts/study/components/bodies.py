@@ -45,7 +45,7 @@ CASES = (
 
 def _search(weighted: bool) -> Callable[[DeviceGraph, int, Case], Result | None]:
     def run(graph: DeviceGraph, source: int, case: Case) -> Result | None:
-        if case.strategy == AUTO:  # which is no body of the engine: the study of traversals measures it
+        if case.strategy == AUTO:  # which is not a body of the engine: the study of traversals measures it
             return None
         found = collapse.run(graph, [source], weighted=weighted, strategy=case.strategy, **case.chosen)
         counts = Counts(found.rounds, found.figures["expanded"], found.relaxed, found.launches, found.seconds)

@@ -122,7 +122,7 @@ def test_tags_and_labels_are_regions_and_markers(suffix: str, tmp_path: Path, ca
     assert "do not keep" in caplog.text and "triangle_attribute_1, area_bound" in caplog.text
     mesh = mesh_of(path)
     assert mesh.triangle_attributes is not None and mesh.triangle_attributes.tolist() == [[7], [9]]
-    # Boundary edges without a marker have 1, as in Triangle; [2, 3] is no segment, but on the boundary.
+    # Boundary edges without a marker have 1, as in Triangle; [2, 3] is not a segment, but on the boundary.
     assert mesh.segments.tolist() == [[0, 1], [1, 2], [3, 0], [2, 3]]
     assert mesh.segment_markers is not None and mesh.segment_markers.tolist() == [7, 1, -3, 1]
     assert mesh.vertex_markers is not None and mesh.vertex_markers.tolist() == [1, 0, 5, 1]

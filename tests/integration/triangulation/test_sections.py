@@ -55,7 +55,7 @@ def test_threads_do_not_change_a_triangulation(name, threads):
 
 
 def outlines():
-    """Segments that meet nowhere, all of which are no edges before they are inserted; and some that meet."""
+    """Segments that meet nowhere, none of which is an edge before they are inserted; and some that meet."""
     random = np.random.default_rng(8)
     cells = random.permutation(100 * 100)
     corner = np.stack([cells % 100, cells // 100], axis=1)[:, None]

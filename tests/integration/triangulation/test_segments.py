@@ -50,7 +50,7 @@ def star(random):
 
 
 def comb(random):
-    """Long thin teeth: most segments are no edges of the Delaunay triangulation."""
+    """Long thin teeth: most segments are not edges of the Delaunay triangulation."""
     k = np.arange(60)
     teeth = np.stack(
         [k + random.uniform(-0.3, 0.3, 60), np.where(k % 2, 40.0, 0.0) + random.uniform(-1, 1, 60)], axis=1

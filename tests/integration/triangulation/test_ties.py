@@ -19,7 +19,7 @@ def triangulate(points, segments=NO_SEGMENTS):
 
 
 def tied_edges(mesh):
-    """Asserts that every edge between two triangles that is no segment is Delaunay, exactly, and that a tied one has
+    """Asserts that every edge between two triangles that is not a segment is Delaunay, exactly, and that a tied one has
     the lowest number of its four; returns the number of tied edges."""
     fixed = edge_set(mesh.segments)
     opposite = {}
