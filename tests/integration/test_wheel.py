@@ -133,6 +133,8 @@ def test_the_installed_programs_work_in_another_folder(environment: Path, tmp_pa
     run(
         environment / "python", "-m", "dmr", "validate", result, "--input", sample, "--min-angle", "30", cwd=tmp_path
     )  # fmt: skip
+    tiles = ("--tiles", "200", "-o", tmp_path / "parts")  # which need no extra, unless they place points by size
+    run(environment / "dmr", "refine", sample, *tiles, "--device", "cpu", cwd=tmp_path)
     run(environment / "static_graph", "generate", "random", "10", "20", "-o", tmp_path / "graph.txt", cwd=tmp_path)
 
 

@@ -28,6 +28,7 @@ from dmr.distributed.jobs.task import Task, TaskFunction
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.bands import layers_of
 from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.placement.point_trees import require_point_trees
 from dmr.distributed.tiles.sections import PieceSource
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.mesh.types import Mesh, Pslg
@@ -104,9 +105,10 @@ def refine_tiles(
         on_conflict, convex_hull: as for `dmr.refine`, for an outline.
 
     Raises:
-        OptionError: circles of the mesh reach across the largest tiles.
+        OptionError: circumcircles reach across the largest tiles.
         OutOfMemoryError: a device has too little memory for a tile, or for one that had to grow.
         InvalidMeshError: no valid triangulation, or a graph that bounds no domain.
+        DmrError: points are to be placed by size, and scipy is missing.
         Whatever a task raises.
     """
     tile_triangles = whole_option("tile_triangles", tile_triangles)
@@ -166,6 +168,7 @@ class Passes:
         """Runs passes until nothing waits; result and errors are those of `refine_tiles`."""
         tiles = self._tiles
         if self._placed:
+            require_point_trees()
             self._repeat(tiles, tasks.place, {})
             tiles = self._regrouped()
         self._repeat(tiles, tasks.refine, {"placed": True} if self._placed else {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -112,6 +113,15 @@ def test_lattice_points_in_triangles_and_on_their_boundary():
     neighbours = (np.abs(apart - 0.07) < 1e-9).sum(axis=1)
     assert apart[apart > 1e-9].min() > 0.07 - 1e-9
     np.testing.assert_array_equal(lacks_neighbours(row, column), neighbours < 6)
+
+
+def test_a_missing_scipy_is_named_before_points_are_placed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.spatial", None)
+    with pytest.raises(dmr.DmrError, match=r"size with tiles needs scipy, .* pip install scipy"):
+        tiled(SQUARE, 1500, tmp_path / "placed", size=0.03)
+    assert tiled(SQUARE, 1500, tmp_path / "bounded", max_edge=0.05)[
+        0
+    ].complete  # no points are placed: it is not needed
 
 
 def incircle(triangle: np.ndarray, point: np.ndarray) -> Fraction:

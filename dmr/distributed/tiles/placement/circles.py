@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from dmr.distributed.tiles.patch import Mask
+from dmr.distributed.tiles.placement.point_trees import point_tree
 from dmr.exact.filters import in_circle, unit
 from dmr.mesh.types import Float
 
@@ -43,9 +43,9 @@ class Circles:
         if len(usual):  # as a rule few points are near: the others are not sorted into a tree
             farthest = np.nextafter(radii.max(), np.inf)
             reached = np.flatnonzero(
-                cKDTree(self._centers[usual]).query(points, distance_upper_bound=farthest)[1] < len(usual)
+                point_tree(self._centers[usual]).query(points, distance_upper_bound=farthest)[1] < len(usual)
             )
-            near = cKDTree(points[reached]).query_ball_point(self._centers[usual], radii)
+            near = point_tree(points[reached]).query_ball_point(self._centers[usual], radii)
             counts = np.array([len(each) for each in near], np.int64)
             listed = np.concatenate([np.empty(0, np.int64), *(np.asarray(each, np.int64) for each in near)])
             self._test(points, np.repeat(usual, counts), reached[listed], found)

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from dmr.common.threads import available_threads
 from dmr.distributed.tiles.admission import admit_tile, tile_of
@@ -29,6 +28,7 @@ from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.placement.circles import Circles
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted
 from dmr.distributed.tiles.placement.lattices import Lattice, lacks_neighbours
+from dmr.distributed.tiles.placement.point_trees import point_tree
 from dmr.distributed.tiles.refining import prepare
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.native import components
@@ -217,7 +217,7 @@ class _Placing:
             return np.empty((0, 2))
         corners = self._points[self._patch.mesh.triangles[triangles]]
         places = corners.sum(axis=1) / 3
-        sizes, apart = self._sizes(places), cKDTree(nodes).query(places)[0]
+        sizes, apart = self._sizes(places), point_tree(nodes).query(places)[0]
         free = (apart >= SEED_CLEARANCE * sizes) & ~self._circles.hold(places)
         order = np.lexsort((triangles, -apart / sizes, component[triangles]))
         order = order[free[order]]
@@ -251,7 +251,7 @@ class _Placing:
             return none
         points, of = points[good], of[good]
         outer = np.flatnonzero(lacks_neighbours(row[good], column[good]))
-        pairs = outer[cKDTree(points[outer]).query_pairs(1.01 * lattice.spacing, output_type="ndarray")].astype(
+        pairs = outer[point_tree(points[outer]).query_pairs(1.01 * lattice.spacing, output_type="ndarray")].astype(
             np.int32
         )
         pairs = pairs[np.lexsort(pairs.T[::-1])]
@@ -261,7 +261,7 @@ class _Placing:
         """Returns which points are at least a distance away from all others, each its own."""
         # A search without a bound visits most of the tree for a point that is far from all others.
         most, threads = SEARCHED * float(least.max(initial=0.0)), self._device.threads or available_threads()
-        nearest = cKDTree(others).query(points, distance_upper_bound=most, workers=threads)[0]
+        nearest = point_tree(others).query(points, distance_upper_bound=most, workers=threads)[0]
         found: Mask = nearest >= least
         return found
 
