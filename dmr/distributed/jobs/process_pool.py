@@ -31,7 +31,7 @@ class ProcessPool:
 
     A process with a GPU gets its share of a group of tasks at once: it runs several on threads, so that one uses the
     device while others read and write files (`InProcess`). After a process died, and on a CPU, each gets one task after
-    the other.
+    the other. Where there are fewer tasks than workers, each has a larger share of the cores.
 
     Args:
         store: where the outputs are; workers: the number of processes; resources: as the user asked.
@@ -60,12 +60,13 @@ class ProcessPool:
             LostWorkerError: the processes that ran a task have died four times.
         """
         waiting = deque(self._shares(self.store.missing(tasks)))
+        threads = self._resources.threads or max(1, available_threads() // max(1, min(self._workers, len(waiting))))
         running: dict[Future[list[dict[str, Any]]], Sequence[Task]] = {}
         while waiting or running:
             # What is submitted begins soon: only tasks that can have been the cause count as lost.
             while waiting and len(running) < self._workers:
                 try:
-                    running[self._pool.submit(run_tasks, self.store, waiting[0])] = waiting[0]
+                    running[self._pool.submit(run_tasks, self.store, waiting[0], threads)] = waiting[0]
                 except BrokenProcessPool:
                     break
                 waiting.popleft()

@@ -41,12 +41,20 @@ class Reported:
         if not tasks or not log.isEnabledFor(logging.INFO):
             return self._runner.run(tasks)
         name = tasks[0].function.rpartition(":")[2]
+        todo = self.store.missing(tasks)
         self._log(f"{name}: {counted(len(tasks), 'task')}")
         start = time.perf_counter()
         with self._watched(name, tasks):
             summaries = self._runner.run(tasks)
-        self._log(f"{name}: {counted(len(tasks), 'task')} done in {time.perf_counter() - start:.2f} s")
+        seconds = time.perf_counter() - start
+        self._log(f"{name}: {counted(len(tasks), 'task')} done in {seconds:.2f} s{self._each(todo)}")
         return summaries
+
+    def _each(self, tasks: Sequence[Task]) -> str:
+        """Returns how long the tasks of a group took, which is over, if it had several."""
+        times = [self.store.times(task.name) for task in tasks]
+        each = [found.ended - found.begun for found in times if found is not None]
+        return f": {min(each):.2f} to {max(each):.2f} s each, {sum(each):.2f} s together" if len(each) > 1 else ""
 
     @contextmanager
     def _watched(self, name: str, tasks: Sequence[Task]) -> Iterator[None]:

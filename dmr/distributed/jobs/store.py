@@ -1,7 +1,7 @@
 """The outputs of a job's tasks, each in a folder under the task's name.
 
 An output is written beside its name, and moved into place with one rename, so that a folder under a
-task's name is complete, whatever has been killed. The summary of the task lies in it.
+task's name is complete, whatever has been killed. The summary of the task lies in it, and when it ran.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,16 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import DIGEST_DIGITS, Resources, Task
 from dmr.errors import file_error
 
-SUMMARY = "summary.json"
+SUMMARY, TIMES = "summary.json", "times.json"
 TEMPORARY_PREFIX = ".new-"
+
+
+class Times(NamedTuple):
+    """When a task ran: the number of its process, and seconds since 1970 by the clock of its machine."""
+
+    process: int
+    begun: float
+    ended: float
 
 
 class Store:
@@ -61,6 +70,13 @@ class Store:
             raise file_error(error, path, "cannot be read") from error
         return summary
 
+    def times(self, name: str) -> Times | None:
+        """Returns when a task with an output ran, or None if that cannot be read."""
+        try:
+            return Times(*json.loads((self.path / name / TIMES).read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
     def put(self, arrays: Mapping[str, NDArray[Any]]) -> str:
         """Stores arrays; returns their name, which is a digest of their names, types and bytes.
 
@@ -72,7 +88,7 @@ class Store:
             with self._new(name) as out:
                 for each, array in arrays.items():
                     out[each] = array
-                _write_summary(out, {})
+                _write_json(out, SUMMARY, {})
         return name
 
     def missing(self, tasks: Sequence[Task]) -> list[Task]:
@@ -88,8 +104,10 @@ class Store:
         summary = self.summary(task.name)
         if summary is None:
             with self._new(task.name) as out:
+                begun = time.time()
                 summary = task.call([self.folder(name) for name in task.inputs], out, resources)
-                _write_summary(out, summary)
+                _write_json(out, TIMES, Times(os.getpid(), begun, time.time()))
+                _write_json(out, SUMMARY, summary)
         for name in task.consumed:
             self.folder(name).discard()
         return summary
@@ -139,10 +157,10 @@ def _writing(path: Path) -> Iterator[None]:
         raise file_error(error, path, "cannot be written") from error
 
 
-def _write_summary(out: Folder, summary: Mapping[str, Any]) -> None:
-    path = out.path / SUMMARY
+def _write_json(out: Folder, name: str, values: Any) -> None:
+    path = out.path / name
     with _writing(path):
-        path.write_text(json.dumps(summary), "utf-8")
+        path.write_text(json.dumps(values), "utf-8")
 
 
 def name_of(arrays: Mapping[str, NDArray[Any]]) -> str:

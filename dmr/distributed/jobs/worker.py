@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from multiprocessing import connection, parent_process
 from typing import Any
 
@@ -32,13 +33,13 @@ def run_task(store: Store, task: Task, resources: Resources | None = None) -> di
     return store.run(task, resources or _resources)
 
 
-def run_tasks(store: Store, tasks: Sequence[Task]) -> list[dict[str, Any]]:
-    """Runs tasks in this process, with what it was given (`InProcess`); returns their summaries.
+def run_tasks(store: Store, tasks: Sequence[Task], threads: int) -> list[dict[str, Any]]:
+    """Runs tasks in this process, on the device that it was given (`InProcess`); returns their summaries.
 
     Args:
-        store: where the outputs are; tasks: which do not depend on each other.
+        store: where the outputs are; tasks: which do not depend on each other; threads: CPU threads of each.
     """
-    return InProcess(store, _resources).run(tasks)
+    return InProcess(store, replace(_resources, threads=threads)).run(tasks)
 
 
 def begin_in_pool(counter: Any, stop: connection.Connection, workers: int, resources: Resources) -> None:

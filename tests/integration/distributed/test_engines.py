@@ -117,6 +117,19 @@ def test_a_job_of_mpi_runs_tasks(store):
     assert {each["device"] for each in told["resources"]} == {"cpu"}
 
 
+@pytest.mark.gpu
+def test_two_workers_of_mpi_use_two_gpus(store):
+    from dmr.memory.cuda.discovery import cards
+
+    pytest.importorskip("mpi4py")
+    if len(cards()) < 2:
+        pytest.skip("this machine has one GPU")
+    program = ["-m", "tests.support.distributed.engines", str(store.path), "--gpus"]
+    ended = subprocess.run(mpi_command(3, *program), cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert len(set(json.loads(ended.stdout))) == 2
+
+
 def test_the_death_of_a_process_ends_the_job_of_mpi(store, log):
     program = ["-m", "tests.support.distributed.engines", str(store.path), str(log)]
     ended = subprocess.run(mpi_command(2, *program), cwd=ROOT, capture_output=True, text=True, timeout=60)

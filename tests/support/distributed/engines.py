@@ -1,6 +1,6 @@
 """Programs that coordinate tasks: in an MPI job, or to be killed.
 
-mpiexec -n 3 python -m mpi4py.futures -m tests.support.distributed.engines STORE [LOG]
+mpiexec -n 3 python -m mpi4py.futures -m tests.support.distributed.engines STORE [LOG | --gpus]
 python -m tests.support.distributed.engines STORE --pool
 """
 
@@ -24,6 +24,12 @@ def mpi_command(ranks: int, *program: str) -> list[str]:
         mpiexec, "-n", str(ranks), "--allow-run-as-root", "--oversubscribe", sys.executable, "-m", "mpi4py.futures",
         *program,
     ]  # fmt: skip
+
+
+def tell_gpus(store: Store) -> None:
+    """Prints the UUIDs of the GPUs that the workers of the MPI job use."""
+    with mpi_workers(store, Resources("cuda")) as runner:
+        print(json.dumps([each["uuid"] for each in runner.run([Task.of(functions.tell_gpu, n=n) for n in range(4)])]))
 
 
 def main(store: Store, log: str = "") -> None:
@@ -51,5 +57,7 @@ if __name__ == "__main__":
     where = Store(Path(sys.argv[1]))
     if "--pool" in sys.argv:
         begin_long_task(where)
+    elif "--gpus" in sys.argv:
+        tell_gpus(where)
     else:
         main(where, *sys.argv[2:])

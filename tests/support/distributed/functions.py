@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
@@ -66,12 +67,13 @@ def tell_resources(inputs: Sequence[Folder], out: Folder, resources: Resources, 
 
 
 def tell_gpu(inputs: Sequence[Folder], out: Folder, resources: Resources, *, n: int) -> dict[str, Any]:
-    """Returns the bus address of its GPU, which no other GPU of the machine shares."""
-    import pycuda.driver as driver
-
+    """Returns the UUID of its GPU, which PyCUDA does not give."""
     open_device(resources.device)
     time.sleep(0.3)
-    return {"bus": driver.Device(int(resources.device.partition(":")[2])).pci_bus_id()}
+    driver, device, uuid = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), (ctypes.c_ubyte * 16)()
+    assert driver.cuDeviceGet(ctypes.byref(device), int(resources.device.partition(":")[2])) == 0
+    assert driver.cuDeviceGetUuid_v2(uuid, device) == 0
+    return {"uuid": bytes(uuid).hex()}
 
 
 def sleep(inputs: Sequence[Folder], out: Folder, resources: Resources, *, seconds: float, n: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from pathlib import Path
 
@@ -28,7 +29,12 @@ def test_each_group_of_tasks_is_logged_while_it_runs(tmp_path: Path, caplog, mon
     lines = [record.getMessage() for record in caplog.records]
     assert " s: wait: 2 tasks, " in lines[0] and " MiB resident, at most " in lines[0]
     assert any("wait: 1 of 2 tasks done" in line for line in lines[1:-1])
-    assert "wait: 2 tasks done in 0." in lines[-1]
+    assert re.search(
+        r"wait: 2 tasks done in 0\.[1-9]\d s: 0\.0\d to 0\.[1-9]\d s each, 0\.[1-9]\d s together, ", lines[-1]
+    )
+    with caplog.at_level(logging.INFO, "dmr"):
+        runner.run(tasks)
+    assert re.search(r"wait: 2 tasks done in 0\.\d+ s, ", caplog.messages[-1])  # nothing ran
 
 
 def test_nothing_is_watched_without_a_log(tmp_path: Path, monkeypatch):
