@@ -29,11 +29,12 @@ from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.passes import Passes, Tiled
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
-from dmr.distributed.tiles.pieces import restricted, touching, united
+from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.refining import segments_of_whole
 from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.tasks import save_tiles
+from dmr.distributed.tiles.threaded import touching
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.validation.findings import numbered
 from dmr.distributed.validation.own_checks import OwnChecks
@@ -114,7 +115,7 @@ def survey_part(inputs: Sequence[Folder], out: Folder, resources: Resources, *, 
             raise InvalidMeshError(f"{file} cannot be refined in tiles: {first.message}", first.element, number)
     whole = Piece(mesh, part.numbers)
     flagged = checks.on_segments & checks.used
-    strip = np.flatnonzero(touching(mesh.triangles[:own], flagged))
+    strip = np.flatnonzero(touching(mesh.triangles[:own], flagged, resources.threads))
     restricted(whole, strip).save(Stored(out, STRIP))
     out[FLAGGED] = part.numbers[flagged]
     outer = checks.topology.boundary[checks.topology.boundary < 3 * own]
@@ -191,7 +192,8 @@ def open_part(
         np.ones(m, np.bool_),  # none has been refined to the bounds
         np.zeros(m, np.uint8),
     )
-    tiles = cut(patch, edges_of(patch), Bounds.load(bounds, inputs[1]), tile_triangles, 0)
+    threads = resources.threads
+    tiles = cut(patch, edges_of(patch, threads), Bounds.load(bounds, inputs[1]), tile_triangles, 0, threads)
     save_tiles(tiles, out)
     return {"tiles": len(tiles)}
 

@@ -21,8 +21,9 @@ from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.columns import mesh_columns
 from dmr.distributed.output.part import UNREFINED, UNREFINED_REASONS, file_name
 from dmr.distributed.tiles.piece import BORDER, Piece
-from dmr.distributed.tiles.pieces import restricted, touching, united
+from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.sections import NONE_MISSING, Section, sections
+from dmr.distributed.tiles.threaded import touching
 from dmr.distributed.unions.union import Numbers, unite
 from dmr.io.archives.npz import copied, write_npz
 from dmr.mesh.types import Int
@@ -90,7 +91,7 @@ def find_border(
         if (found >= 0).any():
             outer = np.zeros(len(mesh.vertices), bool)
             outer[found[found >= 0]] = True
-            chosen = np.flatnonzero(touching(mesh.triangles, outer))
+            chosen = np.flatnonzero(touching(mesh.triangles, outer, resources.threads))
             layers.append(restricted(section.as_piece(), chosen))
             triangles.append(before + chosen)
         before += len(mesh.triangles)
@@ -134,7 +135,7 @@ def make_part(
     for folder, owner, first in zip(inputs[1:], neighbours, starts[1:], strict=False):
         around = Piece.load(folder)
         common = Numbers(own_shared).find(around.numbers) >= 0
-        chosen = np.flatnonzero(touching(around.mesh.triangles, common))
+        chosen = np.flatnonzero(touching(around.mesh.triangles, common, resources.threads))
         layer = restricted(around, chosen)
         layers.append(Section(layer.mesh, Numbers(layer.numbers)))
         ghost_numbers.append(first + folder["triangle"][chosen])

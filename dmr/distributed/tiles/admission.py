@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, cut_edges, edges_of
 from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.distributed.tiles.piece import Int64
+from dmr.distributed.tiles.threaded import flags, rows_taken
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import Numbers
 from dmr.memory import Device, constant
@@ -60,14 +61,16 @@ class Tile:
     waits: Mask
 
 
-def tile_of(patch: Patch, whole: Whole) -> Tile:
-    """Returns the active part of a patch whose vertices are numbered."""
-    edges = edges_of(patch)
+def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
+    """Returns the active part of a patch whose vertices are numbered; `threads` compute, None for all cores."""
+    edges = edges_of(patch, threads)
     frozen = edges.frozen
     sides = active_sides(patch, edges, frozen)
     rows = np.flatnonzero(sides > 0)
     inside = ~whole.boundary[patch.segment_origin]
-    origins = np.unique(np.concatenate([patch.segment_origin, patch.vertex_origin[patch.vertex_origin >= 0]]))
+    is_origin = flags(len(whole.ends), patch.segment_origin, threads)
+    is_origin[patch.vertex_origin[patch.vertex_origin >= 0]] = True
+    origins = np.flatnonzero(is_origin)
     ends = whole.ends[origins]
     at_ends = ends.reshape(-1)
     needed = np.unique(np.concatenate([at_ends, _anchors(patch.numbers, whole), _anchors(at_ends, whole)]))
@@ -86,15 +89,19 @@ def tile_of(patch: Patch, whole: Whole) -> Tile:
     acute[known] = whole.acute[at]
     anchor = np.full(len(numbers), -1, np.int32)
     anchor[known] = local(whole.anchor[at])  # that of a further vertex may be missing, but nothing here compares it
-    own = patch.mesh
+    own, active = patch.mesh, np.flatnonzero(~frozen)
+    attributes, area_bounds = (
+        None if each is None else rows_taken(each, active, threads)
+        for each in (own.triangle_attributes, own.area_bounds)
+    )
     mesh = Mesh.sound(
         vertices=np.concatenate([own.vertices, whole.points[whole.rows(further)[1]]]),
-        triangles=own.triangles[~frozen],
+        triangles=rows_taken(own.triangles, active, threads),
         segments=own.segments[rows],
         vertex_markers=None if own.vertex_markers is None else _padded(own.vertex_markers, len(further)),
         vertex_attributes=None if own.vertex_attributes is None else _padded(own.vertex_attributes, len(further)),
-        triangle_attributes=None if own.triangle_attributes is None else own.triangle_attributes[~frozen],
-        area_bounds=None if own.area_bounds is None else own.area_bounds[~frozen],
+        triangle_attributes=attributes,
+        area_bounds=area_bounds,
     )
     return Tile(
         patch=patch,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.distributed.tiles.patch import Patch, with_numbers
 from dmr.distributed.tiles.piece import Arrays, Int64
+from dmr.distributed.tiles.threaded import touching
 from dmr.mesh.types import Int
 
 FIRST_LAYERS = 3  # around what waits; of these the outermost is frozen
@@ -56,9 +57,9 @@ class Reach:
         return reached
 
 
-def reach(patch: Patch, border: Int, layers: int) -> Reach:
+def reach(patch: Patch, border: Int, layers: int, threads: int | None) -> Reach:
     """Returns how far the seeds of a patch are from the vertices on its border."""
-    distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers)[1]
+    distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers, threads)[1]
     return Reach(patch.numbers[border], distance[border])
 
 
@@ -67,12 +68,13 @@ def unreached(border: Int64) -> Reach:
     return Reach(border, np.full(len(border), UNREACHED, np.int32))
 
 
-def divided(patch: Patch, others: list[Reach], layers: int) -> tuple[Patch | None, Patch | None]:
+def divided(patch: Patch, others: list[Reach], layers: int, threads: int | None) -> tuple[Patch | None, Patch | None]:
     """Divides a patch whose vertices are numbered.
 
     Args:
         others: how far the seeds of the other patches reach.
         layers: of triangles around each seed, counted by their vertices.
+        threads: that compute; None for all cores.
 
     Returns:
         The rest of the patch, and the part for the band; None for one that is empty.
@@ -83,28 +85,29 @@ def divided(patch: Patch, others: list[Reach], layers: int) -> tuple[Patch | Non
         place = np.minimum(np.searchsorted(patch.numbers, other.reached), len(given) - 1)
         shared = patch.numbers[place] == other.reached
         np.minimum.at(given, place[shared], distance[shared])
-    chosen = spread(patch, given, layers)[0]
-    if not chosen.any():
+    is_chosen = spread(patch, given, layers, threads)[0]
+    chosen, left = np.flatnonzero(is_chosen), np.flatnonzero(~is_chosen)
+    if not len(chosen):
         return patch, None
-    return (None if chosen.all() else patch.taken(~chosen)), patch.taken(chosen)
+    return (patch.taken(left, threads) if len(left) else None), patch.taken(chosen, threads)
 
 
-def spread(patch: Patch, given: Int, layers: int) -> tuple[NDArray[np.bool_], Int]:
+def spread(patch: Patch, given: Int, layers: int, threads: int | None) -> tuple[NDArray[np.bool_], Int]:
     """Returns which triangles are within `layers` of a seed, and the distance of each vertex.
 
     Args:
         given: distances of vertices from seeds of other patches.
+        threads: that compute; None for all cores.
     """
     triangles = patch.mesh.triangles
     distance, chosen = given.copy(), patch.seeds.copy()
-    distance[triangles[chosen]] = 0
+    distance[triangles[np.flatnonzero(chosen)]] = 0
     last = int(distance.max(initial=0, where=distance != UNREACHED))  # of the distances that are given
     for layer in range(int(distance.min(initial=layers)), layers):
-        near = distance <= layer
-        reached = chosen | near[triangles[:, 0]] | near[triangles[:, 1]] | near[triangles[:, 2]]
-        if layer >= last and (reached == chosen).all():
+        reached = np.flatnonzero(~chosen & touching(triangles, distance <= layer, threads))
+        if layer >= last and not len(reached):
             break
-        chosen = reached
-        corners = triangles[chosen]
+        chosen[reached] = True
+        corners = triangles[reached]
         distance[corners] = np.minimum(distance[corners], layer + 1)
     return chosen, distance

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.text import option
-from dmr.common.threads import thread_count
 from dmr.distributed.tiles.piece import Arrays
+from dmr.distributed.tiles.threaded import by_pieces
 from dmr.distributed.unions.numbering import is_among
 from dmr.errors import OptionError
 from dmr.mesh.edges import edge_keys
@@ -144,18 +143,11 @@ def predicted_triangles(
     Returns:
         (m,) float64 as the bound on angles needs, and (m,) as the bounds on areas and edges need.
     """
-    with ThreadPoolExecutor(thread_count(threads)) as pool:  # numpy computes without the interpreter's lock
-        firsts = range(0, max(len(mesh.triangles), 1), TRIANGLES_PER_PIECE)
-        pieces = pool.map(
-            lambda first: _by_shape(mesh, bounds.options, slice(first, first + TRIANGLES_PER_PIECE)), firsts
-        )
-        by_angle, thin, area = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    pieces = by_pieces(len(mesh.triangles), lambda piece: _by_shape(mesh, bounds.options, piece), threads)
+    by_angle, thin, area = (np.concatenate(each) for each in zip(*pieces, strict=True))
     between, predicted = _between_segments(mesh, np.flatnonzero(thin), neighbours)
     by_angle[between] = np.maximum(by_angle[between], predicted)
     return by_angle, _by_size(mesh, bounds, area)
-
-
-TRIANGLES_PER_PIECE = 2**16  # whose intermediate values fit the cache of a core
 
 
 def _by_shape(mesh: Mesh, options: RefineOptions, rows: slice) -> tuple[Float, NDArray[np.bool_], Float]:

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.patch import Mask, Patch
+from dmr.distributed.tiles.patch import NEXT, Mask, Patch
+from dmr.distributed.tiles.threaded import by_pieces, flags
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
+
+AFTER_NEXT = NEXT[NEXT]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,22 +43,25 @@ class Edges:
         return cut[:, 0] | cut[:, 1] | cut[:, 2]
 
 
-def edges_of(patch: Patch) -> Edges:
-    """Returns the edges of a patch."""
+def edges_of(patch: Patch, threads: int | None = None) -> Edges:
+    """Returns the edges of a patch; `threads` compute, None for all cores."""
     triangles, segments = patch.mesh.triangles, patch.mesh.segments
     keys = edge_keys(segments[:, 0], segments[:, 1])
     order = np.argsort(keys)
     keys = keys[order]
     found = np.full(triangles.shape, -1, np.int32)
+    is_end = flags(len(patch.numbers), segments, threads)
+
+    def find(piece: slice) -> None:
+        corners = triangles[piece]
+        at = np.take(is_end, corners, mode="clip")
+        rows, k = np.nonzero(at[:, NEXT] & at[:, AFTER_NEXT])  # few, as a rule
+        edge = edge_keys(corners[rows, NEXT[k]], corners[rows, AFTER_NEXT[k]])
+        place = np.minimum(np.searchsorted(keys, edge), len(keys) - 1)
+        found[piece][rows, k] = np.where(keys[place] == edge, order[place], -1)
+
     if len(keys):
-        is_end = np.zeros(len(patch.numbers), np.bool_)
-        is_end[segments] = True
-        for k in range(3):
-            starts, ends = triangles[:, (k + 1) % 3], triangles[:, (k + 2) % 3]
-            between = np.flatnonzero(is_end[starts] & is_end[ends])  # few, as a rule
-            edge = edge_keys(starts[between], ends[between])
-            place = np.minimum(np.searchsorted(keys, edge), len(keys) - 1)
-            found[between, k] = np.where(keys[place] == edge, order[place], -1)
+        by_pieces(len(triangles), find, threads)
     return Edges(patch.mesh.neighbours, found)
 
 
@@ -74,19 +80,27 @@ class CutEdges:
 
 
 def cut_edges(patch: Patch, edges: Edges, frozen: Mask) -> CutEdges:
-    """Returns the edges between the active and the frozen triangles of a patch."""
-    triangles, across = patch.mesh.triangles, edges.neighbours
-    meets = (across >= 0) & (edges.segments < 0) & ~frozen[:, None] & frozen[across]
-    triangle, k = np.nonzero(meets)
-    starts, ends = triangles[triangle, (k + 1) % 3], triangles[triangle, (k + 2) % 3]
-    corners: NDArray[np.int64] = triangles[across[triangle, k]].sum(axis=1, dtype=np.int64)
-    return CutEdges(starts, ends, patch.mesh.vertices[corners - starts - ends])
+    """Returns the edges between the active and the frozen triangles of a patch, by the active ones."""
+    triangles = patch.mesh.triangles
+    on_cut = np.flatnonzero(frozen)  # few, as a rule
+    across = edges.neighbours[on_cut]
+    rows, at = np.nonzero((across >= 0) & (edges.segments[on_cut] < 0) & ~frozen[across])
+    corners = triangles[on_cut[rows]]
+    inside, number = across[rows, at], np.arange(len(rows))
+    starts, ends = corners[number, AFTER_NEXT[at]], corners[number, NEXT[at]]
+    # In the order of the active triangles, and of the corners opposite their edges.
+    k = np.argmax((triangles[inside] != starts[:, None]) & (triangles[inside] != ends[:, None]), axis=1)
+    order = np.lexsort((k, inside))
+    return CutEdges(starts[order], ends[order], patch.mesh.vertices[corners[number, at]][order])
 
 
 def active_sides(patch: Patch, edges: Edges, frozen: Mask) -> NDArray[np.int64]:
     """Returns (s,) the number of active triangles beside each segment."""
-    beside = edges.segments[~frozen]
-    return np.bincount(beside[beside >= 0], minlength=len(patch.mesh.segments))
+    of_frozen = edges.segments[np.flatnonzero(frozen)]  # few, as a rule
+    all_sides, frozen_sides = (
+        np.bincount(each[each >= 0], minlength=len(patch.mesh.segments)) for each in (edges.segments, of_frozen)
+    )
+    return all_sides - frozen_sides
 
 
 def border_vertices(patch: Patch, edges: Edges, inside: Mask) -> Int:
@@ -95,10 +109,11 @@ def border_vertices(patch: Patch, edges: Edges, inside: Mask) -> Int:
     Args:
         inside: (s,) bool, whether a segment is inside the domain, not on its boundary.
     """
-    open_edge = edges.neighbours < 0
-    on_segment = edges.segments >= 0
-    open_edge &= ~on_segment | np.append(inside, False)[edges.segments]
-    triangle, k = np.nonzero(open_edge)
-    triangles = patch.mesh.triangles
-    found: Int = np.unique(np.concatenate([triangles[triangle, (k + 1) % 3], triangles[triangle, (k + 2) % 3]]))
+    triangle, k = np.nonzero(edges.neighbours < 0)
+    segment = edges.segments[triangle, k]
+    is_open = (segment < 0) | np.append(inside, False)[segment]
+    triangle, k = triangle[is_open], k[is_open]
+    corners = patch.mesh.triangles[triangle]
+    number = np.arange(len(corners))
+    found: Int = np.unique(np.stack([corners[number, NEXT[k]], corners[number, AFTER_NEXT[k]]]))
     return found

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,41 +16,70 @@ from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spre
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.patch import Mask, Patch
+from dmr.distributed.tiles.threaded import by_pieces
 from dmr.distributed.unions.native import components
-from dmr.mesh.types import Float, Int
+from dmr.mesh.types import Float, Int, Mesh
 
 BINS = 2**12
 
 
-def block_of_each(places: Float, weights: NDArray[np.int64], blocks: int, shift: float) -> Int:
+def block_of_each(
+    places: Float, weights: NDArray[np.int64], blocks: int, shift: float, threads: int | None = None
+) -> Int:
     """Divides points into k-d blocks of about equal weight.
 
     Args:
         places: (m, 2) float64; weights: (m,) int64, above 0.
         blocks: how many, 1 to m.
         shift: of the first division, in weights of a block, between -0.5 and 0.5.
+        threads: that divide, each another block; None for all cores.
 
     Returns:
         (m,) int32, the block of each point.
     """
     found = np.zeros(len(places), np.int32)
     by_axis = [np.ascontiguousarray(each) for each in places.T]  # numpy reduces contiguous arrays much faster
-    todo = [(np.arange(len(places)), 0, blocks, shift)]
-    while todo:
-        rows, first, count, shifted = todo.pop()
-        if count == 1:
-            found[rows] = first
-            continue
-        along = [each[rows] for each in by_axis]
+    blocks_left = [_Blocks(np.arange(len(places)), [*by_axis, weights], 0, blocks)]
+    with ThreadPoolExecutor(thread_count(threads)) as pool:
+        while blocks_left:
+            for block in blocks_left:
+                if block.count == 1:
+                    found[block.rows] = block.first
+            larger = [block for block in blocks_left if block.count > 1]
+            blocks_left = [half for halves in pool.map(lambda each: each.halves(shift), larger) for half in halves]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Points that form several blocks.
+
+    Attributes:
+        rows: their numbers; columns: their coordinates, by axis, and their weights.
+        first, count: the number of the first block, and how many there are.
+    """
+
+    rows: NDArray[np.intp]
+    columns: Sequence[NDArray[Any]]
+    first: int
+    count: int
+
+    def halves(self, shift: float) -> tuple[_Blocks, _Blocks]:
+        """Returns the blocks of the lower half and of the upper one along the longer extent."""
+        *along, weights = self.columns
         low, high = [each.min() for each in along], [each.max() for each in along]
         axis = int(high[1] - low[1] > high[0] - low[0])
-        left = count // 2
-        lower = _lower(along[axis], low[axis], high[axis], weights[rows], (left + shifted) / count)
-        if not left <= np.count_nonzero(lower) <= len(rows) - (count - left):  # every block gets a point
-            lower = np.zeros(len(rows), np.bool_)
+        left = self.count // 2
+        lower = _lower(along[axis], low[axis], high[axis], weights, (left + shift) / self.count)
+        if not left <= np.count_nonzero(lower) <= len(self.rows) - (self.count - left):  # every block gets a point
+            lower = np.zeros(len(self.rows), np.bool_)
             lower[np.argsort(along[axis], kind="stable")[:left]] = True
-        todo += [(rows[lower], first, left, shifted), (rows[~lower], first + left, count - left, shifted)]
-    return found
+        return self._half(lower, self.first, left), self._half(~lower, self.first + left, self.count - left)
+
+    def _half(self, inside: Mask, first: int, count: int) -> _Blocks:
+        places = np.flatnonzero(inside)
+        columns = [np.take(each, places) for each in self.columns] if count > 1 else ()
+        return _Blocks(np.take(self.rows, places), columns, first, count)
 
 
 def _lower(values: Float, low: float, high: float, weights: NDArray[np.int64], share: float) -> Mask:
@@ -59,7 +91,7 @@ def _lower(values: Float, low: float, high: float, weights: NDArray[np.int64], s
     # A histogram finds the bin that the division lies in, so that few values are sorted.
     width = (high - low) / BINS
     bins = np.minimum((values - low) / width if width > 0 else np.zeros(len(values)), BINS - 1).astype(np.int16)
-    after = np.cumsum(np.bincount(bins, weights, BINS))
+    after = np.cumsum(np.bincount(bins, weights, BINS))  # whole numbers, so that the sums are exact
     wanted = share * after[-1]
     at = int(np.searchsorted(after, wanted))
     lower: Mask = bins < at
@@ -91,26 +123,57 @@ def cut(
     mesh = patch.mesh
     predicted = predicted_triangles(mesh, bounds, neighbours=edges.neighbours, threads=threads)
     weights = np.ceil(np.maximum(*predicted)).astype(np.int64)
-    a, b, c = mesh.triangles.T
-    places = np.stack([x[a] + x[b] + x[c] for x in mesh.vertices.T], axis=1)  # three times the centroids
     block = np.zeros(len(weights), np.int32)
     if int(weights.sum()) > tile_triangles:
         component = components(edges.neighbours)
         if turn % 3:
-            component = _around_seeds(patch, edges.neighbours, component, weights, tile_triangles, turn)
-        block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)])
-    cut_edge = (edges.segments < 0) & ((edges.neighbours < 0) | (block[edges.neighbours] != block[:, None]))
-    marked = replace(patch, seeds=patch.seeds & (cut_edge[:, 0] | cut_edge[:, 1] | cut_edge[:, 2]))
+            component = _around_seeds(patch, edges.neighbours, component, weights, tile_triangles, turn, threads)
+        places = _tripled_centroids(mesh, threads)
+        block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)], threads)
+    marked = replace(patch, seeds=patch.seeds & _beside_cuts(edges, block, threads))
     if not block.any() and marked.uses_all_vertices:
         return [marked]
     by_block = np.argsort(block, kind="stable")
     ends = np.cumsum(np.bincount(block))
     with ThreadPoolExecutor(thread_count(threads)) as pool:  # numpy takes rows without the interpreter's lock
-        return list(pool.map(marked.taken, np.split(by_block, ends[:-1])))
+        return list(pool.map(partial(marked.taken, threads=1), np.split(by_block, ends[:-1])))
+
+
+def _tripled_centroids(mesh: Mesh, threads: int | None) -> Float:
+    """Returns (m, 2) three times the centroids of the triangles."""
+    places = np.empty((len(mesh.triangles), 2), order="F")
+    by_axis = [np.ascontiguousarray(each) for each in mesh.vertices.T]
+
+    def add(piece: slice) -> None:
+        a, b, c = mesh.triangles[piece].T
+        for axis, x in enumerate(by_axis):
+            places[piece, axis] = x[a] + x[b] + x[c]
+
+    by_pieces(len(places), add, threads)
+    return places
+
+
+def _beside_cuts(edges: Edges, block: Int, threads: int | None) -> Mask:
+    """Returns (m,) bool: which triangles have an edge to another block or patch that is no segment."""
+    found = np.empty(len(block), np.bool_)
+
+    def find(piece: slice) -> None:
+        across = edges.neighbours[piece]
+        cut_edge = (edges.segments[piece] < 0) & ((across < 0) | (block[across] != block[piece, None]))
+        found[piece] = cut_edge[:, 0] | cut_edge[:, 1] | cut_edge[:, 2]
+
+    by_pieces(len(block), find, threads)
+    return found
 
 
 def _around_seeds(
-    patch: Patch, neighbours: Int, component: Int, weights: NDArray[np.int64], most: int, turn: int
+    patch: Patch,
+    neighbours: Int,
+    component: Int,
+    weights: NDArray[np.int64],
+    most: int,
+    turn: int,
+    threads: int | None,
 ) -> Int:
     """Returns the components of a band, with fewer layers around the seeds if these then fit tiles undivided.
 
@@ -119,7 +182,7 @@ def _around_seeds(
     none = np.full(len(patch.numbers), UNREACHED, np.int32)
     layers = layers_of(turn - 1)
     while layers >= FIRST_LAYERS:
-        near = spread(patch, none, layers)[0]
+        near = spread(patch, none, layers, threads)[0]
         parts = components(np.where(near[neighbours] == near[:, None], neighbours, -1))
         if np.bincount(parts[near], weights[near]).max(initial=0) <= most:
             return parts
@@ -127,22 +190,30 @@ def _around_seeds(
     return component
 
 
-def _blocks(places: Float, weights: NDArray[np.int64], component: Int, most: int, shift: float) -> Int:
-    """Returns the tile of each triangle: whole components side by side, and parts of those that are too large."""
-    first, of_each = np.unique(component, return_inverse=True)
+def _blocks(
+    places: Float, weights: NDArray[np.int64], component: Int, most: int, shift: float, threads: int | None
+) -> Int:
+    """Returns the tile of each triangle: whole components side by side, and parts of those that are too large.
+
+    Args:
+        component: as from `components`.
+    """
+    is_first = component == np.arange(len(component), dtype=np.int32)
+    first = np.flatnonzero(is_first)
+    of_each = np.take(np.cumsum(is_first, dtype=np.int32) - np.int32(1), component)
     total = np.bincount(of_each, weights)
     block = np.full(len(weights), -1, np.int32)
     used = 0
     for each in np.flatnonzero(total > most):
         rows = np.flatnonzero(of_each == each)
         count = min(-(-int(total[each]) // most) + (shift != 0.0), len(rows))
-        block[rows] = used + block_of_each(places[rows], weights[rows], count, shift)
+        block[rows] = used + block_of_each(places[rows], weights[rows], count, shift, threads)
         used += count
     small = np.flatnonzero(total <= most)
     if len(small):
         count = min(-(-int(total[small].sum()) // most), len(small))
-        packed = block_of_each(places[first[small]], np.maximum(total[small].astype(np.int64), 1), count, 0.0)
+        packed = block_of_each(places[first[small]], np.maximum(total[small].astype(np.int64), 1), count, 0.0, threads)
         of_component = np.full(len(first), -1, np.int32)
         of_component[small] = used + packed
-        block = np.where(block < 0, of_component[of_each], block).astype(np.int32)
+        block = np.where(block < 0, np.take(of_component, of_each), block)
     return block

@@ -120,7 +120,10 @@ def _flags(tile: Tile, state: DeviceMesh, seeds: Int, depth: int) -> tuple[Devic
     order = state.order.download()
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    around = np.unique(np.concatenate([tile.border, patch.mesh.triangles[tile.frozen].reshape(-1)]))
+    is_around = np.zeros(len(tile.numbers), np.bool_)
+    is_around[tile.border] = True
+    is_around[patch.mesh.triangles[np.flatnonzero(tile.frozen)]] = True
+    around = np.flatnonzero(is_around)
     depth = min(depth, isqrt(state.slots))  # as a rule more layers than the tile has
     layers = _full(device, state.vertices, UNREACHED)
     device.launch("set_listed", len(around), device.array(rank[around]), 0, layers)

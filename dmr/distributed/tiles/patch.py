@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
+from dmr.distributed.tiles.threaded import by_pieces, flags, rows_taken
 from dmr.distributed.unions.numbering import Union, is_among
 from dmr.memory import constant
 from dmr.mesh.edges import edge_keys
@@ -21,6 +22,7 @@ Mask = NDArray[np.bool_]
 REASONS = ("small_input_angle", "precision", "kept_segment", "waiting", "budget")
 MOSTLY_ZERO = ("vertex_origin", "vertex_parameter", "seeds", "reasons")  # origins: less that of free vertices
 FREE_VERTEX = constant("FREE_VERTEX")
+NEXT = np.array([1, 2, 0])  # corner of each corner of a triangle
 OWN_ARRAYS = ("vertex_origin", "vertex_parameter", "segment_origin", "seeds", "reasons")
 
 
@@ -95,38 +97,42 @@ class Patch:
         """Returns the piece of the result: its segments are pieces of the input segments that are `named`."""
         return Piece(_published(self.mesh, self.segment_origin, named), self.numbers)
 
-    def taken(self, chosen: Mask | NDArray[np.intp]) -> Patch:
+    def taken(self, chosen: NDArray[np.intp], threads: int | None) -> Patch:
         """Returns the patch of the chosen triangles, with the vertices and segments that these have.
 
         Args:
-            chosen: which triangles, or their numbers.
+            chosen: the numbers of the triangles; threads: that take rows.
         """
         mesh = self.mesh
-        triangles = mesh.triangles[chosen]
-        used = np.zeros(len(mesh.vertices), np.bool_)
-        used[triangles] = True
-        place = np.cumsum(used, dtype=np.int32) - np.int32(1)
-        kept = np.flatnonzero(used[mesh.segments[:, 0]] & used[mesh.segments[:, 1]])
-        kept = kept[_are_edges(mesh.segments[kept], triangles)]
+        triangles = rows_taken(mesh.triangles, chosen, threads)
+        is_used = flags(len(mesh.vertices), triangles, threads)
+        place = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+        kept = np.flatnonzero(is_used[mesh.segments[:, 0]] & is_used[mesh.segments[:, 1]])
+        kept = kept[_are_edges(mesh.segments[kept], triangles, len(is_used), threads)]
+        used = np.flatnonzero(is_used)
+
+        def rows(array: NDArray[Any] | None, numbers: NDArray[np.intp]) -> Any:
+            return None if array is None else rows_taken(array, numbers, threads)
+
         return Patch(
             Piece(
                 Mesh.sound(
-                    vertices=mesh.vertices[used],
-                    triangles=place[triangles],
+                    vertices=rows(mesh.vertices, used),
+                    triangles=rows_taken(place, triangles, threads),
                     segments=place[mesh.segments[kept]],
-                    segment_markers=_rows(mesh.segment_markers, kept),
-                    vertex_markers=_rows(mesh.vertex_markers, used),
-                    vertex_attributes=_rows(mesh.vertex_attributes, used),
-                    triangle_attributes=_rows(mesh.triangle_attributes, chosen),
-                    area_bounds=_rows(mesh.area_bounds, chosen),
+                    segment_markers=rows(mesh.segment_markers, kept),
+                    vertex_markers=rows(mesh.vertex_markers, used),
+                    vertex_attributes=rows(mesh.vertex_attributes, used),
+                    triangle_attributes=rows(mesh.triangle_attributes, chosen),
+                    area_bounds=rows(mesh.area_bounds, chosen),
                 ),
-                self.numbers[used],
+                rows(self.numbers, used),
             ),
-            self.vertex_origin[used],
-            self.vertex_parameter[used],
-            self.segment_origin[kept],
-            self.seeds[chosen],
-            self.reasons[chosen],
+            rows(self.vertex_origin, used),
+            rows(self.vertex_parameter, used),
+            rows(self.segment_origin, kept),
+            rows(self.seeds, chosen),
+            rows(self.reasons, chosen),
         )
 
 
@@ -177,13 +183,15 @@ def _rows(array: NDArray[Any] | None, chosen: NDArray[Any]) -> Any:
     return None if array is None else array[chosen]
 
 
-def _are_edges(segments: Int, triangles: Int) -> Mask:
-    """Whether each segment is an edge of one of the triangles."""
-    is_end = np.zeros(int(triangles.max(initial=-1)) + 1, np.bool_)
-    is_end[segments] = True
-    found = []
-    for k in range(3):
-        starts, ends = triangles[:, k], triangles[:, (k + 1) % 3]
-        between = is_end[starts] & is_end[ends]  # few: the others cannot be segments
-        found.append(edge_keys(starts[between], ends[between]))
+def _are_edges(segments: Int, triangles: Int, vertices: int, threads: int | None) -> Mask:
+    """Whether each segment is an edge of one of the triangles; `vertices` is the number of vertices."""
+    is_end = flags(vertices, segments, threads)
+
+    def between(piece: slice) -> NDArray[np.int64]:
+        corners = triangles[piece]
+        at = np.take(is_end, corners, mode="clip")
+        rows, k = np.nonzero(at & at[:, NEXT])  # few: the others cannot be segments
+        return edge_keys(corners[rows, k], corners[rows, NEXT[k]])
+
+    found = by_pieces(len(triangles), between, threads)
     return is_among(edge_keys(segments[:, 0], segments[:, 1]), np.sort(np.concatenate(found)))

@@ -66,12 +66,6 @@ def united(pieces: Sequence[Piece]) -> Piece:
     return Piece(Mesh.sound(**arrays), union.numbers)
 
 
-def touching(corners: Index, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(m,) which triangles have a marked vertex."""
-    found: NDArray[np.bool_] = marked[corners[:, 0]] | marked[corners[:, 1]] | marked[corners[:, 2]]
-    return found
-
-
 def _used(corners: Index, count: int) -> NDArray[np.int64]:
     """The vertices of triangles, ascending; `count` is the number of all vertices."""
     used = np.zeros(count, bool)

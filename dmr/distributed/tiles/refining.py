@@ -60,7 +60,7 @@ def refine_patch(
         depth: the layers of triangles in the margin of the result.
         core_arrays: receives the core of the result; by default a new one.
     """
-    tile = tile_of(patch, whole)
+    tile = tile_of(patch, whole, device.threads or None)
     if tile.frozen.all():
         return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())
     prepare(device, bounds.options)

@@ -163,7 +163,7 @@ def place(
     device = open_device(resources.device, resources.threads)
     done = place_in_patch(Patch.load(Stored(inputs[1], tile)), whole, asked, Wanted.load(inputs[0]), device)
     device.release_memory()
-    _save(done.patch, reach(done.patch, done.border, layers), out, 0)
+    _save(done.patch, reach(done.patch, done.border, layers, resources.threads), out, 0)
     return {
         "inserted": done.inserted, "seeds": int(done.patch.seeds.sum()), "warnings": [],
         "triangles": len(done.patch.mesh.triangles), "core": False,
@@ -214,7 +214,7 @@ def refine(
             for name, array in done.core.items():
                 core[name] = array
             unreached(done.core_border).save(core)
-    _save(done.margin, reach(done.margin, done.margin_border, layers), out, 0)
+    _save(done.margin, reach(done.margin, done.margin_border, layers, resources.threads), out, 0)
     triangles = len(done.margin.mesh.triangles) + done.core_triangles
     return {
         "inserted": done.inserted, "seeds": int(done.margin.seeds.sum()), "warnings": done.warnings,
@@ -282,7 +282,7 @@ def divide(
     Args:
         inputs: the whole, the folder of the patch, and those of the refined tiles whose seeds reach it.
         out: for both parts.
-        resources: not used.
+        resources: the threads that compute.
         place: of the patch in its folder; first: the number of its first new vertex.
         layers: of the band.
         others: the number of the first new vertex of each of the refined tiles.
@@ -290,7 +290,7 @@ def divide(
     stored = Stored(inputs[1], place)
     patch, border = Patch.load(stored).numbered(first), Reach.load(stored, first).border
     reaches = [Reach.load(Stored(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
-    rest, band = divided(patch, reaches, layers)
+    rest, band = divided(patch, reaches, layers, resources.threads)
     if rest is not None:
         beside = border if band is None else np.union1d(border, band.numbers)
         _save(rest, unreached(beside[Numbers(rest.numbers).find(beside) >= 0]), out, 0)
@@ -309,8 +309,9 @@ def join(
     turn: int,
 ) -> dict[str, Any]:
     """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts."""
+    threads = resources.threads
     band = glued([Patch.load(Stored(folder, 1)) for folder in inputs[1:]])
-    tiles = cut(band, edges_of(band), Bounds.load(bounds, inputs[0]), tile_triangles, turn, resources.threads)
+    tiles = cut(band, edges_of(band, threads), Bounds.load(bounds, inputs[0]), tile_triangles, turn, threads)
     save_tiles(tiles, out)
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 

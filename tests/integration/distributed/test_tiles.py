@@ -48,7 +48,7 @@ def unrefined_patch(mesh: dmr.Mesh, bounds: Bounds = ANGLE):
 
 def cut_by(patch: Patch, labels) -> list[Patch]:
     """The parts of a patch by labels of its triangles, however scattered."""
-    return [patch.taken(np.asarray(labels) == label) for label in np.unique(labels)]
+    return [patch.taken(np.flatnonzero(np.asarray(labels) == label), 2) for label in np.unique(labels)]
 
 
 def refined(tiles, whole, bounds=ANGLE, first=0):
@@ -229,11 +229,11 @@ def test_a_band_is_what_lies_around_the_seeds():
     left = centroids[:, 0] < 0.5
     middle = np.argmin(np.hypot(*(centroids - (0.48, 0.5)).T))
     marked = replace(patch, seeds=np.arange(len(left)) == middle)
-    both = [marked.taken(left), marked.taken(~left)]
-    reaches = [reach(each, border_of(each, whole), 3) for each in both]
-    bands = [divided(each, reaches, 3)[1] for each in both]
+    both = [marked.taken(np.flatnonzero(each), 1) for each in (left, ~left)]
+    reaches = [reach(each, border_of(each, whole), 3, 2) for each in both]
+    bands = [divided(each, reaches, 3, 2)[1] for each in both]
     assert bands[1] is not None  # the band crosses the border
-    alone = divided(marked, [reach(marked, border_of(marked, whole), 3)], 3)[1]
+    alone = divided(marked, [reach(marked, border_of(marked, whole), 3, 1)], 3, 1)[1]
     found = {tuple(sorted(t)) for band in bands for t in band.numbers[band.mesh.triangles].tolist()}
     assert found == {tuple(sorted(t)) for t in alone.numbers[alone.mesh.triangles].tolist()}
 

@@ -83,7 +83,7 @@ class _Placing:
         self._patch, self._whole, self._sizes, self._device = patch, whole, sizes, device
         self._lattice = lattice
         self._points = patch.mesh.vertices
-        self._edges = edges_of(patch)
+        self._edges = edges_of(patch, device.threads or None)
         self._frozen = self._edges.frozen
         self._cuts = cut_edges(patch, self._edges, self._frozen)
         self._at = sizes(self._points)
@@ -100,7 +100,7 @@ class _Placing:
             patch, inserted = self._with_points(candidates)
             patch = self._smoothed(patch)
             unfilled = self._unfilled(patch.mesh, patch.vertex_origin)
-        edges = edges_of(patch)
+        edges = edges_of(patch, self._device.threads or None)
         patch = replace(patch, seeds=_waiting(unfilled, edges), reasons=np.zeros(len(unfilled), np.uint8))
         inside = ~self._whole.boundary[patch.segment_origin]
         return Placed(patch, border_vertices(patch, edges, inside), inserted)
@@ -400,7 +400,7 @@ class _Placing:
         held = replace(
             patch, vertex_origin=np.where(near & (patch.vertex_origin < 0), INPUT_VERTEX, patch.vertex_origin)
         )
-        tile = tile_of(held, self._whole)
+        tile = tile_of(held, self._whole, self._device.threads or None)
         chosen = np.flatnonzero(~tile.frozen)
         with self._device.lock, self._device.current:
             state = admit_tile(tile, self._whole, self._device)
