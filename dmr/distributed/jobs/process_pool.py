@@ -96,7 +96,7 @@ class ProcessPool:
         worst = next((task for task in lost if self._repeats[task.name] > MOST_REPEATS), None)
         if worst is not None:
             raise LostWorkerError(
-                f"the processes that ran {worst.name} died {counted(MOST_REPEATS + 1, 'time')}, perhaps for want of "
+                f"the processes that ran {worst.name} died {counted(MOST_REPEATS + 1, 'time')}, perhaps for lack of "
                 "memory: run again with fewer workers, or with smaller tiles"
             )
 

@@ -136,7 +136,7 @@ class OwnChecks:
 
     @cached_property
     def left(self) -> Unrefined:
-        """The triangles that the part lists as unrefined for want of precision, where it and its ghosts confirm that.
+        """The triangles that the part lists as unrefined for lack of precision, where it and its ghosts confirm that.
 
         Segments may go on beyond the ghosts. Then their largest coordinates may be larger than those that are seen, and
         less is confirmed; whether one has never been split is not seen, so "kept_segment" is not confirmed at all.
