@@ -8,7 +8,8 @@ segments, whose inside has half of the largest area of the outside; and "ring", 
 whose vertices are on one circle. Each refinement runs in a separate process, after a small one that loads kernels and
 libraries, and starts the workers; files lie in --folder. The log of phases goes to stderr as it happens. With
 --commands, whole commands are timed, from the start of the process to its end, beside the time that writing as many
-bytes takes: use a --folder on a disk. Columns:
+bytes takes: use a --folder on a disk. Otherwise, --by-group prints a line per group of tasks: seconds, of these those
+in which at most one process ran a task, seconds of the longest task, and of all tasks together. Columns:
 
     tiles      tiles of the first pass, and passes
     tiled      seconds of `dmr.distributed.refine`, with the files of the result
@@ -50,6 +51,7 @@ from dmr.memory import open_device
 from scripts.lib.machines import machine
 from scripts.lib.measuring import add_record, benchmark_parser, run_benchmark, timed
 from scripts.lib.outlines import coast
+from scripts.lib.task_times import Recorder
 
 CASES = ("square", "coast", "ring")
 SEGMENTS = 100_000
@@ -76,6 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 record = compared(case, count, options)
                 add_record(options, record, on_gpu=options.device != "cpu")
                 show(record)
+                if options.by_group:
+                    show_groups(record["tiled"].get("groups", ()))
 
     return run_benchmark("large_tiles", body)
 
@@ -182,14 +186,25 @@ def warm_engine(how: dict[str, Any], store: Store) -> Iterator[Engine]:
 def in_tiles(how: dict[str, Any], out: Path, engine: Engine) -> dict[str, Any]:
     """Refines in tiles."""
     domain, max_area = source(how["case"], how["count"])
+    recorders: list[Recorder] = []
+
+    @contextmanager
+    def recorded(store: Store) -> Iterator[Recorder]:
+        with engine(store) as runner:
+            recorders.append(Recorder(runner))
+            yield recorders[-1]
+
     seconds, parts = timed(
         lambda: refine_by(
-            engine, domain, out, tile_triangles=math.ceil(how["tile"]), on_conflict="error", convex_hull=False,
+            recorded, domain, out, tile_triangles=math.ceil(how["tile"]), on_conflict="error", convex_hull=False,
             overwrite=False, max_area=max_area,
         )
     )  # fmt: skip
     written = sum(path.stat().st_size for path in out.iterdir())
-    return {"seconds": seconds, **parts.counts, "passes": parts.manifest["passes"], "bytes": written}
+    groups = [group.row() for recorder in recorders for group in recorder.groups]
+    return {
+        "seconds": seconds, **parts.counts, "passes": parts.manifest["passes"], "bytes": written, "groups": groups
+    }  # fmt: skip
 
 
 def plain(how: dict[str, Any], out: Path) -> dict[str, Any]:
@@ -237,6 +252,16 @@ def show(record: dict[str, Any]) -> None:
     )
 
 
+def show_groups(groups: Sequence[dict[str, Any]]) -> None:
+    """Prints a line per group of tasks, and the sums."""
+    columns = ("seconds", "alone", "longest", "together")
+    print(f"  {'group':16}{'tasks':>6}" + "".join(f"{name:>10}" for name in columns))
+    total = {"function": "all", "tasks": sum(group["tasks"] for group in groups)}
+    for group in [*groups, total | {name: sum(group[name] for group in groups) for name in columns}]:
+        values = "".join(f"{group[name]:>10.3f}" for name in columns)
+        print(f"  {group['function']:16}{group['tasks']:>6}{values}", flush=True)
+
+
 def parser() -> argparse.ArgumentParser:
     """Defines the command-line options."""
     found = benchmark_parser(__doc__, "refinement")
@@ -249,6 +274,7 @@ def parser() -> argparse.ArgumentParser:
     add("--workers", type=int, metavar="N", help="processes (default: this one)")
     add("--folder", type=Path, default=Path("/dev/shm"), help="for the files (default: /dev/shm)")
     add("--commands", action="store_true", help="time whole commands")
+    add("--by-group", action="store_true", help="print a line per group of tasks (without --commands)")
     add("--no-plain", action="store_true", help="refine in tiles only")
     add("--apart", help=argparse.SUPPRESS)
     return found
