@@ -230,6 +230,34 @@ def test_parallel_long_segments_through_many_points():
     assert triangle_set(mesh.triangles) == by_triangle(domain, "pc")
 
 
+BESIDE = {  # heights of vertices above a segment from (0, 0) to (1, 0), by their place along it
+    "line": lambda x, random: 1e-3 + 0 * x,
+    "bent towards it": lambda x, random: 0.05 - 0.1 * (x - 0.5) ** 2,
+    "bent away from it": lambda x, random: 1e-3 + 0.1 * (x - 0.5) ** 2,
+    "slope": lambda x, random: 1e-3 + 0.1 * x,
+    "saw": lambda x, random: 1e-3 + 0.02 * (np.arange(len(x)) % 7),
+    "rough": lambda x, random: random.uniform(1e-4, 0.05, len(x)),
+}
+
+
+@pytest.mark.parametrize("count", [9, 60, 2000])
+@pytest.mark.parametrize("shape", BESIDE)
+def test_a_segment_between_two_rows_of_vertices(shape, count):
+    """Sides of a strip along lines and arcs, where most third corners leave all other vertices on one side."""
+    random = np.random.default_rng([count, len(shape)])
+    rows = []
+    for side in (1, -1):
+        x = np.sort(random.random(count))
+        rows.append(np.stack([x, side * BESIDE[shape](x, random)], axis=1))
+    domain = Pslg(np.concatenate([*rows, [[-1e-2, 0], [1.01, 0]]]), [[2 * count, 2 * count + 1]])
+    mesh = assert_right(domain, convex_hull=True)
+    if shape == "line":  # its ties are broken by numbers, which Triangle does not look at
+        by_rounds = dmr.triangulate(domain, convex_hull=True, method="rounds", device="cpu")
+        assert np.array_equal(mesh.triangles, by_rounds.triangles)
+    else:
+        assert triangle_set(mesh.triangles) == by_triangle(domain, "pc")
+
+
 @pytest.mark.parametrize("far", [1e2, 1e6, 1e12])
 def test_a_long_segment_through_a_grid_an_ulp_or_so_off_its_points(far):
     """Ties, and orientations that a float cannot tell."""

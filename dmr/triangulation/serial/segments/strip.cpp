@@ -7,6 +7,9 @@
 
 namespace triangulation {
 
+// Edges of a chain from which on its polygon is triangulated by randomised insertion; below, both are equally fast.
+constexpr size_t FEWEST_FOR_INSERTION = 8;
+
 // ---- The way ------------------------------------------------------------------------------------------------------
 
 // Returns the half-edge a -> b, or NOTHING. Rotates around both ends in step, so that the cost is that of the end with
@@ -67,6 +70,38 @@ HalfEdge Strip::clear() {
 // Triangulates the pseudo-polygon between a chain and its base, which runs from the chain's first vertex to its last
 // and has the polygon on its left. Returns the base's half-edge.
 HalfEdge Strip::fill(Chain &chain) {
+    if (chain.edges.size() >= FEWEST_FOR_INSERTION)
+        if (Side side(plane_, chain.vertices); side.triangulate())
+            return take(side, chain);
+    return fill_by_corners(chain);
+}
+
+// Makes the triangles of a side faces. Returns the base's half-edge.
+HalfEdge Strip::take(const Side &side, Chain &chain) {
+    const size_t count = side.triangles.size();
+    const std::vector<int32> slots(taken_out_.end() - ptrdiff_t(count), taken_out_.end());
+    taken_out_.resize(taken_out_.size() - count);
+    HalfEdge base = NOTHING;
+    for (size_t t = 0; t < count; ++t) {
+        const int32 *const corner = side.triangles[t].corner;
+        plane_.set_face(slots[t], chain.vertices[corner[0]], chain.vertices[corner[1]], chain.vertices[corner[2]]);
+    }
+    for (size_t t = 0; t < count; ++t)
+        for (int k = 0; k < 3; ++k) {
+            const HalfEdge across = side.triangles[t].across[k], h = half_edge(slots[t], k);
+            if (across == Side::BASE)
+                base = h;
+            else if (across < 0)
+                chain.edges[~across].now = h;
+            else
+                plane_.join(h, half_edge(slots[face_of(across)], edge_of(across)), NOTHING);
+        }
+    return base;
+}
+
+// The same by a search for the third corner of each triangle, which takes quadratic time if most of them leave all
+// other vertices on one side.
+HalfEdge Strip::fill_by_corners(Chain &chain) {
     std::vector<Part> parts = {{0, chain.edges.size(), NOTHING}};
     HalfEdge first_base = NOTHING;
     while (!parts.empty()) {

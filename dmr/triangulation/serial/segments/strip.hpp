@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "../plane.hpp"
+#include "side.hpp"
 
 namespace triangulation {
 
@@ -77,6 +77,8 @@ class Strip {
         chain.edges.push_back({edge, plane_.twin(edge), plane_.segment_at[edge], NOTHING});
     }
     HalfEdge fill(Chain &chain);
+    HalfEdge take(const Side &side, Chain &chain);
+    HalfEdge fill_by_corners(Chain &chain);
     void link_chain(const Chain &chain);
     size_t best_corner(const Chain &chain, size_t begin, size_t end) const;
     bool opens_to(const Chain &chain, size_t corner, Point p) const;
