@@ -37,7 +37,7 @@ class Clock:
             self._add(name, time.perf_counter() - start)
 
     def lap(self, name: str, less: float = 0.0) -> None:
-        """Counts the time since the last lap, or since the clock was made, to `name`, but for `less` seconds."""
+        """Counts the time since the last lap, or since the clock was made, to `name`, except `less` seconds."""
         if self._wait is not None:
             self._wait()
         now = time.perf_counter()

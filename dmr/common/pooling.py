@@ -75,7 +75,7 @@ def after_forks(function: Callable[[], object]) -> None:
 class ForkSafeLock:
     """A lock for the lifetime of the process, for `with`; in a child of `fork` it is free.
 
-    There the thread that held it does not exist, and nobody would release it.
+    There the thread that held it does not exist, and no thread would release it.
     """
 
     def __init__(self) -> None:

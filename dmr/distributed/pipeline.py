@@ -208,7 +208,7 @@ def _run(
 
 
 def check_options(options: Mapping[str, Any]) -> RefineOptions:
-    """Checks the options of a refinement in tiles, but for those by place.
+    """Checks the options of a refinement in tiles, except those by position.
 
     Raises:
         OptionError: an option cannot be used, or not with tiles.

@@ -137,7 +137,7 @@ class DeviceArray(ABC):
         return self._begin_download(target)
 
     def detach(self) -> NDArray[Any]:
-        """Returns the content as a numpy array, without a copy if possible; the device array is not used any more."""
+        """Returns the content as a numpy array, without a copy if possible; the device array is no longer used."""
         self.device.calling.moved[self.dtype] += self.size
         return self._detach()
 

@@ -24,7 +24,7 @@ class Arriving:
     """
 
     def __init__(self, table: NDArray[Any], source: DeviceArray, first: int) -> None:
-        """Takes the table, and an array on a device, which is not changed any more: its rows from `first` on."""
+        """Takes the table, and an array on a device, which no longer changes: its rows from `first` on."""
         self.table, self.shape, self.dtype = table, table.shape, table.dtype
         self._source, self._row_bytes = source, table.nbytes // len(table)
         self._first = first * self._row_bytes
@@ -68,7 +68,7 @@ def arriving_results() -> Iterator[None]:
 
 
 def arrive(source: DeviceArray, table: NDArray[Any], first: int = 0) -> None:
-    """Downloads an array, which is not changed any more, to the rows of a table from `first` on.
+    """Downloads an array, which no longer changes, to the rows of a table from `first` on.
 
     In a block of `arriving_results`, the rows of a large table arrive when they are used: the tables one after the
     other, of which the first begins at once.

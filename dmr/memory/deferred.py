@@ -13,7 +13,7 @@ from dmr.memory.arrays import Device, DeviceArray
 class DeferredContent:
     """The content of an array on a device, downloaded when it is first read, or when the device needs its memory.
 
-    It may be read from any thread. The array must not be changed any more.
+    It may be read from any thread. The array must no longer be changed.
     """
 
     def __init__(self, array: DeviceArray) -> None:

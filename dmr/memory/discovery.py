@@ -115,7 +115,7 @@ def device_of(array: Any, threads: int | None = None) -> Device:
     if location is not None:
         return open_device(f"cuda:{location[1]}")
     pointer = int(array.__cuda_array_interface__["data"][0] or 0)
-    first: Any = open_device("cuda")  # the driver tells where memory is, in the context of any GPU
+    first: Any = open_device("cuda")  # the driver reports where memory is, in the context of any GPU
     return open_device(f"cuda:{first.number_of(pointer)}") if pointer else first  # an empty array is on any
 
 

@@ -127,7 +127,7 @@ def refine(
         mesher: what triangulates a graph: "dmr", or "triangle", Shewchuk's Triangle, for comparison (see
             `triangulate`).
         device: "auto" (a GPU if one works, otherwise the CPU; always the CPU for a mesh of up to 1,024 triangles, or a
-            graph of half as many vertices, if only angles up to 30 degrees are asked for), "cpu", "cuda" or "cuda:N".
+            graph of half as many vertices, if only angles up to 30 degrees are requested), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core, and one
             for such a small mesh on "auto".
         progress: called after each round with (round, bad triangles left, triangles). If it has a method `begin`, that

@@ -84,7 +84,7 @@ class Refinement(HoldsFrozen):
         unrefined_triangles: their indices, by reason.
         min_angle, max_angle: degrees, over the result.
         flips: edges flipped to make the input Delaunay.
-        complete: False if a limit or the progress callback ended the run early; the mesh is valid all the same.
+        complete: False if a limit or the progress callback ended the run early; the mesh is still valid.
         seconds: wall-clock time by phase; "total" is their sum. Unless the run was profiled, work that a GPU has not
             finished at the end of a phase counts in a later one. "rounds" are those that the device drove.
         history: one record per round.

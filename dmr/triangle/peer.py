@@ -157,8 +157,8 @@ def _run(given: dict[str, NDArray[Any]], switches: str, timeout: float) -> dict[
 def _ended(command: list[str], folder: str, timeout: float) -> tuple[int, bytes]:
     """Runs a process and returns its exit code and output. The process is killed on an exception, such as Ctrl-C.
 
-    It begins when it has read a line. An exception while it starts leaves nobody to kill it; it ends by itself then,
-    since its input has ended.
+    It begins when it has read a line. An exception while it starts leaves no process to kill it; then it ends by
+    itself, since its input has ended.
     """
     with subprocess.Popen(
         command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT

@@ -37,7 +37,7 @@ class Triangles(Protocol):
         """Returns a function that returns `neighbours`; from a device they are downloaded at its first call."""
 
     def within(self, kept: NDArray[np.bool_], sides: Int) -> tuple[Triangles, Int]:
-        """Returns the triangles of some parts, and half-edges of them, numbered anew.
+        """Returns the triangles of some parts, and half-edges of them, renumbered.
 
         Args:
             kept: by label, whether the part is kept.

@@ -58,14 +58,14 @@ class Result:
             attributes: the other fields; their arrays are frozen already.
         """
         result = cls.__new__(cls)
-        held = vars(result)  # the dataclasses are frozen; nobody else has the object yet
+        held = vars(result)  # the dataclasses are frozen; no other code has the object yet
         held.update(attributes)
         held["_unread"] = arrays
         return result
 
     def __getattr__(self, name: str) -> Any:
-        # Called for an attribute that is missing: an array that nobody has read, or that was left on the device. It is
-        # frozen or downloaded once.
+        # Called for an attribute that is missing: an array that has not been read, or that was left on the device. It
+        # is frozen or downloaded once.
         unread: Mapping[str, NDArray[Any]] = vars(self).get("_unread", {})
         if name in unread:
             return set_once(self, name, frozen(unread[name]))

@@ -29,7 +29,7 @@ def propagate_colours(
 ) -> NDArray[np.int32]:
     """Colours each node with the largest number of a node from which it can be reached, its own included.
 
-    The largest colours go first, so that few are sent in vain. The rounds are as many as the longest path of a colour
+    The largest colours go first, so few are sent in vain. The rounds are as many as the longest path of a colour
     has edges, for each of about log n / 3 phases; rounds with few nodes need no launch each.
 
     All balances, devices and numbers of threads give the same colours. Among the nodes of one colour, those from which

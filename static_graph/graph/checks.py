@@ -106,7 +106,7 @@ def checked_nodes(nodes: int) -> int:
 
 
 def check_ends(ends: Whole, nodes: int, verb: str) -> None:
-    """Raises GraphError for the first edge with an endpoint that is not a node; `verb` tells which endpoint."""
+    """Raises GraphError for the first edge with an endpoint that is not a node; `verb` says which endpoint."""
     low, high = bounds(ends)
     if low >= 0 and high < nodes:
         return

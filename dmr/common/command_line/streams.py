@@ -24,7 +24,7 @@ def open_closed_streams() -> None:
 
 
 def write_line(stream: TextIO, line: str) -> None:
-    """Writes a line; does nothing if nobody reads the stream."""
+    """Writes a line; does nothing if no process reads the stream."""
     try:
         print(line, file=stream)
     except BrokenPipeError:

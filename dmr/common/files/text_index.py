@@ -39,7 +39,7 @@ class TextIndex:
         self.offsets, self.rows_before, self.lines_before = np.zeros((3, self._chunks + 1), np.int64)
 
     def fields(self) -> dict[str, int]:
-        """Returns the fields of an `IndexedText`, but for the text itself and the threads."""
+        """Returns the fields of an `IndexedText`, except the text itself and the threads."""
         return {
             "size": self._size,
             "chunk": self._chunk_bytes,

@@ -1,7 +1,7 @@
 """Outputs of tasks that are not flushed to disk, and hold only until the machine starts again.
 
-A process that dies leaves what it has written to the system, so that a job resumes without any flush. A failure of the
-machine can lose or tear files that were not flushed; after one, a job whose tasks ran on that machine begins anew. Its
+A process that dies leaves what it has written to the system, so a job resumes without any flush. A failure of the
+machine can lose or tear files that were not flushed; after one, a job whose tasks ran on that machine begins again. Its
 outputs, about as many bytes as the result, are thus rarely written to the disk before they are removed.
 """
 
@@ -18,7 +18,7 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def spare_flushes(store: Store) -> None:
-    """Flushes no further outputs to disk, if the system tells when the machine starts again.
+    """Flushes no further outputs to disk, if the system reports when the machine was started.
 
     All workers run on this machine.
 

@@ -31,7 +31,7 @@ _lock = ForkSafeLock()
 class Folder:
     """Arrays by name, in one file. They are read through a memory map, so that slices need no more memory.
 
-    `folder["points"]` reads an array, and `"points" in folder` tells whether there is one. In a new folder
+    `folder["points"]` reads an array, and `"points" in folder` says whether there is one. In a new folder
     `folder["points"] = array` writes one, once per name, and `close` completes the file; only then is it read. Other
     files may be written beside it, to `path`.
 

@@ -27,7 +27,7 @@ class ProcessPool:
     """A runner over a number of processes, each with a GPU or its share of the cores. A context manager.
 
     A pool breaks when one of its processes dies: the operating system ended it for lack of memory, for example. It is
-    then made anew, and the tasks that ran are submitted again.
+    then replaced, and the tasks that ran are submitted again.
 
     A process with a GPU gets its share of a group of tasks at once: it runs several on threads, so that one uses the
     device while others read and write files (`InProcess`). After a process died, and on a CPU, each gets one task after

@@ -16,7 +16,7 @@ from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 
 # The environment variables in which launchers of MPI tell a process its number on its machine, and how many there are:
-# Open MPI, MPICH and Intel MPI, MVAPICH, Slurm (which tells the second only as a list for all machines).
+# Open MPI, MPICH and Intel MPI, MVAPICH, Slurm (which gives the second only as a list for all machines).
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE")
 

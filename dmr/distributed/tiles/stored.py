@@ -34,7 +34,7 @@ class Stored:
 
 
 class InMemory(dict[str, NDArray[Any]]):
-    """Arrays in main memory, in place of those of a folder. A context manager: at its end they are not used any more.
+    """Arrays in main memory, in place of those of a folder. A context manager: at its end they are no longer used.
 
     Memory that is new to the process takes longer to get than to fill. What one has held is therefore lent to the next
     one, as long as another one is in use.

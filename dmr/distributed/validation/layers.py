@@ -110,7 +110,7 @@ def _skeleton(checks: OwnChecks, constrained: Int64) -> Int64:
 
 
 def rows(piece: Piece) -> dict[str, NDArray[np.uint64]]:
-    """Returns all that a piece tells of its triangles, as bits: for each property, (m, k) words."""
+    """Returns all that a piece says about its triangles, as bits: for each property, (m, k) words."""
     mesh, corners = piece.mesh, piece.mesh.triangles
     count = len(corners)
     keys = edge_keys(*mesh.segments.T)

@@ -41,12 +41,12 @@ def check_part(
     refined: bool,
     faces: bool,
 ) -> Summary:
-    """Checks a part, and hands on what the checks of its neighbours and of the union need.
+    """Checks a part, and passes on what the checks of its neighbours and of the union need.
 
     Args:
         inputs: the vertices of the input, if there is one, then the bound on edges, if there is one.
         out, resources: as for all tasks.
-        folder: of the parts; index: the number of the part; entry: what the manifest tells of it.
+        folder: of the parts; index: the number of the part; entry: what the manifest says about it.
         firsts: the number of the first triangle of each part, then that of all triangles; vertices: of the whole.
         bounds: "min_angle" and "max_area", where given.
         source: what the input is: "mesh", "outline", which determines the markers of vertices, or "".

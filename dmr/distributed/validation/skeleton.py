@@ -44,7 +44,7 @@ class SkeletonTopology(Topology):
         return np.unique(np.flatnonzero(self.twins == np.arange(len(self.twins))) // 3)
 
     def components(self, walls: Index) -> Int64:
-        """(m,) the component of each triangle; walls are constrained edges, so that a face lies in one component."""
+        """(m,) the component of each triangle; walls are constrained edges, so a face lies in one component."""
         free = self.twins > np.arange(len(self.twins))
         free[walls] = False
         across = np.flatnonzero(free)

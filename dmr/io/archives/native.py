@@ -20,7 +20,7 @@ INTERFACE = 4
 
 LIBRARY = Path(__file__).with_name("_archives.so")
 
-MOST_WRITERS = 4  # threads: the system lets one at a time write to a file, so that more only wait
+MOST_WRITERS = 4  # threads: the system lets one at a time write to a file, so more only wait
 
 COPIED, TRANSLATED, GATHERED = range(3)  # enum Kind of library.cpp
 

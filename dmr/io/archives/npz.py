@@ -60,7 +60,7 @@ class Arriving:
 
     Attributes:
         dtype, shape: of the array.
-        pieces: yields its rows in order, in contiguous arrays of at least one row, which are not used any more when the
+        pieces: yields its rows in order, in contiguous arrays of at least one row, which are no longer used when the
             next one is requested.
     """
 

@@ -248,7 +248,7 @@ def _companion_poly(path: Path, vertices: VertexSection, threads: int | None) ->
     own = parse_vertices(text, 0)
     if own.count and not np.array_equal(own.vertices, vertices.vertices[: own.count]):
         raise FileContentError(
-            f"has {own.count} vertices of its own that are not the first ones of {vertices.text.path.name}, so that "
+            f"has {own.count} vertices of its own that are not the first ones of {vertices.text.path.name}, so "
             "its segments cannot be taken as constraints of the mesh; move or rename it",
             path,
         )

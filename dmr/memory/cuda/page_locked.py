@@ -1,7 +1,7 @@
 """Arrays in page-locked host memory, into which a GPU copies directly.
 
 A download to other memory passes through a buffer (`copying.py`): for a few megabytes, page faults and the second copy
-take longer than the bus. Locking pages takes about a millisecond, so that blocks are reused. A block is made when a
+take longer than the bus. Locking pages takes about a millisecond, so blocks are reused. A block is made when a
 size is requested for the second time; it belongs to the array that is handed out, and returns to the pool when that
 array is no longer referenced.
 """

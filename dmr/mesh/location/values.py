@@ -19,7 +19,7 @@ def checked_values(mesh: Mesh, values: ArrayLike, order: int | None) -> tuple[Fl
 
     Args:
         mesh: the mesh; values: (m, ...), (n, ...) or (n + e, ...) for m triangles, n vertices and e edges.
-        order: 0, 1 or 2; None if the number of rows tells it.
+        order: 0, 1 or 2; None to infer it from the number of rows.
 
     Raises:
         OptionError: values that are not real numbers, or whose number fits no order, or several; an unknown order.

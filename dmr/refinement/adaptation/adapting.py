@@ -34,7 +34,7 @@ def adapt(
 ) -> Refinement:
     """Makes a mesh of the same domain with other sizes: finer where they are small, and coarser where they are large.
 
-    The outline of the mesh is triangulated and refined anew, so that no point of the old mesh is left inside. The
+    The outline of the mesh is triangulated and refined again, so no point of the old mesh is left inside. The
     result is that of `dmr.refine` for the outline: deterministic, a constrained Delaunay triangulation, in its bounds.
     The vertices of the outline come first, in the order of the mesh, bit for bit. Vertex attributes are interpolated in
     the old mesh, and so are triangle attributes (a new triangle takes those of the old one that contains its centroid),

@@ -46,7 +46,7 @@ class Division:
         return Division(self.segment[stays], self.parameter[stays])
 
     def where_coarse(self, finer: Division, segments: int) -> Division:
-        """Returns the division with that of `finer` on the segments of which it more than doubles the pieces."""
+        """Returns the division with that of `finer` on the segments whose number of pieces it more than doubles."""
         mine, other = (np.bincount(found.segment, minlength=segments) + 1 for found in (self, finer))
         taken = other > 2 * mine
         return self.without(np.flatnonzero(taken)).joined(finer.without(np.flatnonzero(~taken)))

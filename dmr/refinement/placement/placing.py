@@ -5,7 +5,7 @@
     triangulate                            all points, with the pieces as constraints          (dmr.triangulation)
     smooth                                 the placed points                                   (smoothing)
 
-The refinement that follows makes all angles at least as large as asked for.
+The refinement that follows makes all angles at least as large as the bound.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def smallest(*sources: SizeSource | None) -> SizeSource | None:
 
 TOO_LONG = 2.0  # an edge of this many sizes is split by refinement
 SPACED = 0.98  # sizes with which points are placed, so that edges are about as long: voids of the front are longer
-BELOW_MAX_EDGE = 0.7  # sizes of which few edges exceed a bound, in units of the bound
+BELOW_MAX_EDGE = 0.7  # sizes for which few edges exceed a bound, in units of the bound
 BELOW_MAX_AREA = 1.2  # the same, in units of the square root of the bound on areas
 
 

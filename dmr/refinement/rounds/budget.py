@@ -13,7 +13,7 @@ class Budget:
     """The limit on points. A run keeps it exactly: of the last winners, those of highest priority are inserted.
 
     Attributes:
-        limit: the most points; exceeded: whether more than that were needed, so that the run has to end.
+        limit: the most points; exceeded: whether more than that were needed, so the run has to end.
     """
 
     def __init__(self, limit: int) -> None:

@@ -196,7 +196,7 @@ class DeviceRounds:
         """Reserves capacity for rounds that begin with `bad` bad triangles."""
         expected = self._work.expected
         needed = max(4096, bad // 3, expected // 24)
-        if needed > self._candidate_capacity:  # by half at least: the loop is recorded anew
+        if needed > self._candidate_capacity:  # by half at least: the loop is recorded again
             self._candidate_capacity = max(needed, self._candidate_capacity + self._candidate_capacity // 2)
         self._work.bad.reserve(max(3 * bad + 2**14, expected // 2))
 

@@ -50,7 +50,7 @@ def admit(
         mesh: the user's mesh.
         device: the target device.
         keep_segments: which segments will never be split, as in `RefineOptions`.
-        trusted: whether the mesh is a part of an admitted one, so that no triangles overlap.
+        trusted: whether the mesh is a part of an admitted one, so no triangles overlap.
         on_device: the triangulation of the mesh, if it is still on this device; its memory is released.
 
     Returns:

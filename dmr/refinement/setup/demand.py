@@ -117,7 +117,7 @@ def expected_triangles(state: DeviceMesh, options: RefineOptions) -> int:
 
 # Triangles of a result over those that are equilateral with sides as long as the bound on edges (measured).
 OVER_EQUILATERAL = 2.1
-SAMPLES_PER_GLANCE = 2**6  # all samples per one that tells even sizes from others
+SAMPLES_PER_GLANCE = 2**6  # all samples per one that distinguishes even sizes from others
 MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 
 

@@ -1,7 +1,7 @@
 """Exact bounds of triangles: those that functions of the user gave at their centroids.
 
 Rounds compare triangles with samples taken ahead, which kernels interpolate. When nothing is left to do, a function is
-called once for all triangles that it has not yet been asked for. What it gives decides about them from then on.
+called once for all triangles for which it has not yet been called. Its results hold for them from then on.
 """
 
 from __future__ import annotations

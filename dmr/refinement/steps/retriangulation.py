@@ -49,7 +49,7 @@ class FreshTriangles:
 
 
 def sum_needs(cavities: Cavities, capacity: Capacity, progress: RoundProgress) -> None:
-    """Sums the winners' needs over the pieces into `progress`, which also tells whether they fit the capacity."""
+    """Sums the winners' needs over the pieces into `progress`, which also says whether they fit the capacity."""
     needs = cavities.records.needs
     needs.device.launch("fit_winners", 1, needs, cavities.count, capacity.view, progress.array)
 

@@ -1,7 +1,7 @@
 """The first points of interiors that are nearly empty.
 
 In a domain outlined by many short segments the first triangles are needles that reach across all of it. The cavity of
-each contains hundreds of others, so that nearly all that compete in a round lose. Such a mesh is therefore first
+each contains hundreds of others, so nearly all that compete in a round lose. Such a mesh is therefore first
 refined to angles of a small fraction of a degree, by circumcenters, and then to larger ones, in steps ("rungs"): the
 centers of the largest empty circles come first, and each rung leaves cavities of a few dozen triangles to the next.
 These points lie at least as far from all others as the final ones will, so results do not grow.
@@ -28,7 +28,7 @@ FEWEST_TRIANGLES = 1024  # smaller meshes lose little without rungs
 def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
     """Returns the thresholds to refine the mesh to first, in turn; none for most meshes.
 
-    The rule depends only on counts, so that every device makes the same choice.
+    The rule depends only on counts, so every device makes the same choice.
     """
     if state.slots < FEWEST_TRIANGLES:
         return []

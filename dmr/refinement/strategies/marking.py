@@ -131,7 +131,7 @@ class ThreePhase(OneStage):
 
 class ThreePhaseLiteral(ThreePhase):
     """The same with re-marking as the thesis prints it (section 5.4, Algorithm 2): a cavity overwrites every mark of
-    lower priority, even if it has found one of higher priority. Clusters of cavities then often have no winner, so that
+    lower priority, even if it has found one of higher priority. Clusters of cavities then often have no winner, so
     it takes many more rounds.
     """
 

@@ -1,6 +1,6 @@
 """Multithreaded processing of long arrays in pieces.
 
-numpy releases the interpreter lock inside its array operations, so pieces run in parallel. Pieces are short, so that an
+numpy releases the interpreter lock inside its array operations, so pieces run in parallel. Pieces are short, so an
 exception, including Ctrl-C, ends all work within the time of one piece. The result does not depend on the assignment of
 pieces to threads.
 """

@@ -82,7 +82,7 @@ class Outline:
         tied[arrangement.owners[at_crossing[edge_of]]] = True
         tied |= _near_vertices(pslg.vertices, segments, arrangement)
         reaches = segment_ulps(pslg.vertices, segments) * (1 + tied)
-        # All segments that contain an edge lie on one line, so that the one with the smallest tolerance represents all.
+        # All segments that contain an edge lie on one line, so the one with the smallest tolerance represents all.
         order = np.lexsort((arrangement.owners, reaches[arrangement.owners], edge_of))
         line = arrangement.owners[order[arrangement.offsets[:-1]]] if len(order) else np.zeros(0, np.int64)
         above, below = covered[arrangement.above], covered[arrangement.below]

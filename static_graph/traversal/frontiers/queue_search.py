@@ -44,7 +44,7 @@ class QueueWorkspace(Workspace):
         return pack(
             "Queue",
             order=order,
-            begins=self.lists[1],  # the queue is the only list of nodes, so that this one is free
+            begins=self.lists[1],  # the queue is the only list of nodes, so this one is free
             parents=parents,
             claims=self.claims,
             seen=self.seen,

@@ -4,7 +4,7 @@ A scheme is a function
 
     run(graph, sources, *, weighted, depth_limit=None, <its own options>) -> Outcome
 
-`graph` is a `DeviceGraph`. `sources` are one or more of its nodes, all at distance 0. `weighted` tells whether weights
+`graph` is a `DeviceGraph`. `sources` are one or more of its nodes, all at distance 0. `weighted` says whether weights
 count; otherwise every edge has length 1. Nodes farther away than `depth_limit` stay unreached. All schemes give the
 same distances.
 """

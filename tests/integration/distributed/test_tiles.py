@@ -342,7 +342,7 @@ def test_tiles_that_are_too_small_for_the_circles_of_a_mesh_grow(tmp_path):
 
 
 def test_a_tile_without_cuts_keeps_the_attributes_of_its_triangles(tmp_path):
-    """Nothing of such a tile is near a border, so that its margin would have no triangles, and lose their width."""
+    """Nothing of such a tile is near a border, so its margin would have no triangles, and lose their width."""
     square = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]], triangle_attributes=[[7.0], [8.0]])
     done, union = tiled(square, 1, tmp_path)
     assert len(done.passes) > 1

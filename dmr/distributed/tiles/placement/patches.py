@@ -1,4 +1,4 @@
-"""Places points by size in the active part of a patch, and triangulates it anew.
+"""Places points by size in the active part of a patch, and triangulates it again.
 
     the front               starts from edges as long as the sizes, beside triangles that are not filled; where one size
                             is wanted, from a lattice that all tiles share; else, without such edges, from a seed
@@ -270,7 +270,7 @@ class _Placing:
         return DeviceBackground(background, self._device).places(points)
 
     def _interpolated(self, mesh: Mesh, triangles: Int, vertices: Float, new: NDArray[Any]) -> Float:
-        """Returns the attributes of vertices: those of a mesh, but for the new ones, which are interpolated in it.
+        """Returns the attributes of vertices: those of a mesh, except the new ones, which are interpolated in it.
 
         Args:
             triangles: those of the mesh that hold the new vertices.
