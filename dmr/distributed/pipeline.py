@@ -66,12 +66,12 @@ def refine(
     overwrite: bool = False,
     **options: Any,
 ) -> Parts:
-    """Refines a domain or a mesh in tiles, of which each fits on a device, and writes the result in parts.
+    """Refines a domain or a mesh in tiles that each fit on a device, and writes the result in parts.
 
     The bits of the result depend on the source, the options and the size of the tiles, and on nothing else: not on the
     engine, the number of workers, the device, or how often the run was interrupted. If one tile suffices, they are
     those of `dmr.refine`, otherwise they are not. A call that was interrupted, killed or ended by an error resumes when
-    it is made again: tasks that were done are not done again.
+    it is made again: finished tasks are not repeated.
 
     Args:
         source: what is refined, as for `dmr.refine`; or a mesh in parts, by its folder. Parts are never loaded whole:
@@ -80,7 +80,7 @@ def refine(
         out: a folder for the result, which is made if it is missing. All workers see it under the same name.
         tile_triangles: triangles of the result per tile, as predicted, 1 or more.
         executor: an executor of `concurrent.futures`, or a Dask client, that runs the tasks; None for this process.
-        workers: instead of an executor, the number of processes on this machine. Worker k uses the GPU k, modulo their
+        workers: instead of an executor, the number of processes on this machine. Worker k uses GPU k, modulo their
             number, or its share of the cores. The main module of the program is imported in each of them.
         on_conflict, convex_hull: for an outline, as for `dmr.refine`.
         device: of each task, as for `dmr.refine`.
@@ -100,9 +100,9 @@ def refine(
         OptionError: an option cannot be used, or not with tiles; names it.
         InvalidMeshError: as for `dmr.refine`.
         ExistingResultError: `out` holds a finished result, what another job has left, or other files.
-        FileError: `out` cannot be written, or another run works in it.
+        FileError: `out` cannot be written, or another run is using it.
         LostWorkerError: a worker died, and its task could not be done by another one.
-        DeviceUnavailableError: the device is not there. OutOfMemoryError: it has too little memory for a tile.
+        DeviceUnavailableError: the device is not available. OutOfMemoryError: it has too little memory for a tile.
     """
     thread_count(threads)
     if executor is not None and threads is None:

@@ -327,7 +327,7 @@ class Device(ABC):
                 memory it may also be anything that numpy converts.
 
         Raises:
-            WrongTypeError: it is on another device, no array, or has another layout.
+            WrongTypeError: it is on another device, is not an array, or has another layout.
         """
 
     def as_input(self, values: NDArray[Any]) -> DeviceArray:
@@ -408,7 +408,7 @@ class Device(ABC):
     def prepare(self, *names: str) -> None:  # noqa: B027
         """Loads the kernels of modules: on a GPU, compiles (several at a time) and loads missing modules.
 
-        Kernels of other modules are loaded at their first launch, one module after the other.
+        Kernels of other modules are loaded at their first launch, one module after another.
 
         Args:
             names: `.cu` files relative to `cuda_src`, without the suffix: "scan", "graph/near_far", ...

@@ -70,8 +70,8 @@ def arriving_results() -> Iterator[None]:
 def arrive(source: DeviceArray, table: NDArray[Any], first: int = 0) -> None:
     """Downloads an array, which no longer changes, to the rows of a table from `first` on.
 
-    In a block of `arriving_results`, the rows of a large table arrive when they are used: the tables one after the
-    other, of which the first begins at once.
+    In a block of `arriving_results`, the rows of a large table arrive when they are used: one table after another, the
+    first of them at once.
     """
     tables = _tables.get()
     if tables is None or table.nbytes < LEAST_BYTES or first == len(table):

@@ -314,7 +314,7 @@ class Pslg(HoldsFrozen):
             vertex_attributes: (n, a) float64.
         names: of regions (their attributes) and markers, such as {"regions": {1: "steel"}, "markers": {10: "inlet"}}.
             A name is printable text without quotation marks and backslashes, and belongs to one number. Boundary
-            segments without a marker get marker 1 when the graph is triangulated: better name others.
+            segments without a marker get marker 1 when the graph is triangulated: give names to other markers.
 
     Raises:
         InvalidMeshError: as for `Mesh`.
@@ -384,7 +384,7 @@ class Pslg(HoldsFrozen):
             The axes.
 
         Raises:
-            OptionError: `ax` is no axes. DmrError: matplotlib is missing, or there are no vertices.
+            OptionError: `ax` is not axes. DmrError: matplotlib is missing, or there are no vertices.
         """
         from dmr.mesh.pictures.plotting import plot_pslg
 

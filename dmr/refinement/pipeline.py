@@ -83,10 +83,10 @@ def refine(
         area: upper bound on the area, by a number, as `max_area`; by (m,) areas of the mesh's triangles, as
             `area_bounds` (inf for no bound); or by a function of (n, 2) points that returns (n,) areas, which holds at
             the centroids of triangles, and is called as often as that of `max_edge`. None for no bound.
-        size: the edge length that is wanted: a target, not a bound. A number above 0, in units of the coordinates; or
-            a `SizeField` or a function of (n, 2) points that returns (n,) lengths, inf where none is wanted. Points are
-            placed before the refinement: segments are divided evenly, and a front advances from them. A function is
-            sampled ahead (`dmr.sizing.sampled`), in at most 30 calls. None for no target.
+        size: the target edge length, which is not a bound. A number above 0, in units of the coordinates; or
+            a `SizeField` or a function of (n, 2) points that returns (n,) lengths, inf for no target. Points are placed
+            before the refinement: segments are divided evenly, and a front advances from them. A function is sampled
+            ahead (`dmr.sizing.sampled`), in at most 30 calls. None for no target.
         max_edge: upper bound on the longest edge of a triangle, in units of the coordinates: a number above 0; or a
             bound that depends on the triangle's centroid, as a `SizeField` or a function of (n, 2) points that returns
             (n,) lengths. Kernels evaluate a field. A function is sampled ahead (`dmr.sizing.sampled`), and then called
@@ -108,7 +108,7 @@ def refine(
             call can give another mesh. Triangulation and admission are not cut short. None for no limit.
         marking: how conflicts between cavities are resolved: "deterministic", "two-stage", "atomic", "three-phase",
             "three-phase-literal" or "three-phase-barrier". "deterministic" and "atomic" give the same bits everywhere;
-            the others race by design: their meshes are as valid, and may differ from run to run.
+            the others race by design: their meshes are equally valid, but may differ from run to run.
         balance: how the quality checks of new triangles are distributed: "work-stealing" (evenly; on a CPU each thread
             checks the triangles that it makes), "none" (a thread checks all triangles of a cavity, in a launch after
             the one that made them), "child-launch" or "child-launch-per-cavity" (kernels launch kernels, which needs a
@@ -118,9 +118,9 @@ def refine(
             same.
         strict: refuse a mesh that is not Delaunay instead of flipping it.
         optimize: whether the points that were inserted are moved, and edges flipped, until the angles are better: True,
-            or the most rounds (True: 8). Points on segments slide along them. No bound is violated that held before,
-            and the smallest angle gets no smaller. A run that a time limit or the progress callback ended is not
-            optimised; a time limit also ends the optimisation between two rounds, with a warning.
+            or the maximum number of rounds (True: 8). Points on segments slide along them. No bound is violated that
+            held before, and the smallest angle gets no smaller. A run that a time limit or the progress callback ended
+            is not optimised; a time limit also ends the optimisation between two rounds, with a warning.
         on_conflict: for a graph, what happens to duplicate vertices, vertices on segments, and segments that overlap
             or cross: "resolve" (merge, split, and warn) or "error".
         convex_hull: for a graph, mesh the whole convex hull, not only what segments enclose; holes stay holes.
@@ -131,10 +131,10 @@ def refine(
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core, and one
             for such a small mesh on "auto".
         progress: called after each round with (round, bad triangles left, triangles). If it has a method `begin`, that
-            is called before with the triangles of the mesh, and an estimate of those that the bounds on sizes need; if
-            it has a method `placing`, that is called before `begin`, while `size` places points, with the part of this
-            work that is done, from 0 to 1. A tiny mesh is refined several times; only the first run calls it. If it
-            returns False, the run stops, with a valid mesh. The host then drives the rounds, which takes longer.
+            is called beforehand with the triangles of the mesh, and an estimate of those that the bounds on sizes need;
+            if it has a method `placing`, that is called before `begin`, while `size` places points, with the part of
+            this work that is done, from 0 to 1. A tiny mesh is refined several times; only the first run calls it. If
+            it returns False, the run stops, with a valid mesh. The host then drives the rounds, which takes longer.
         profile: wait for the device at the end of each phase, so that `seconds` gives the time of each phase, and count
             how quality checks were distributed (`checks`). The host drives the rounds. Slower; the mesh is the same,
             except with a marking that races.

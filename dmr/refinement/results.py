@@ -47,7 +47,7 @@ class Smoothing:
     Attributes:
         rounds: rounds that were kept; moves: moves of vertices in them (a vertex moves at most once per round).
         flips: edges flipped in them; repeated: how often the flips of a round were repeated without some of its moves,
-            because a triangle missed a bound after them.
+            because a triangle violated a bound after them.
         mean_min_angle_before, mean_min_angle: mean over the triangles of the smallest angle in degrees, before the
             first round and after the last one.
     """
@@ -199,7 +199,7 @@ class Optimization:
 
     Attributes:
         mesh: the result, with as many vertices and triangles as the input, and the input's numbers of vertices.
-        smoothing: what was done.
+        smoothing: its statistics.
         device: where it ran; threads: CPU threads (0 on a GPU); seconds: wall-clock time.
         warnings: what a user should know about the input, one sentence each.
     """

@@ -82,8 +82,8 @@ def validate(
             are excused down to arctan(sin phi / (2 - cos phi)) and listed in `Report.exceptions`.
         max_area: largest area of a triangle, in squared units of the coordinates.
         area: the same; or a function of (n, 2) points that returns (n,) areas, evaluated at the triangles' centroids.
-        size: the edge lengths wanted, as for `refine`: `Report.statistics` then compares the edges with them, and no
-            check fails. A number, or a function that is evaluated at the middles of the edges.
+        size: the target edge lengths, as for `refine`: `Report.statistics` then compares the edges with them, and no
+            check fails. A number, or a function that is evaluated at the midpoints of the edges.
         max_edge: upper bound of the edge lengths: a number, or a function of (n, 2) points that returns (n,) lengths
             and is evaluated at the triangles' centroids.
         convex_hull: the domain is the convex hull of the graph's vertices minus its holes, and not only the region that
@@ -100,7 +100,7 @@ def validate(
     Raises:
         OptionError: an invalid bound or number of threads.
         InvalidMeshError: a triangle refers to a vertex that does not exist (`Mesh` itself rejects such triangles).
-        WrongTypeError: `mesh` is not a Mesh, or `input` nothing that `refine` accepts.
+        WrongTypeError: `mesh` is not a Mesh, or `input` not something that `refine` accepts.
     """
     check_kind(mesh, Mesh)
     if input is not None:

@@ -87,7 +87,7 @@ class Report:
             instance, the overlap check requires positively oriented triangles) is skipped if that one failed, but never
             if all others passed.
         statistics: plain numbers about the mesh, measured in float64: vertices, triangles, min_angle, ...; and if sizes
-            are given, mean_edge, shortest_edge and longest_edge, in sizes at the middles of the edges, and
+            are given, mean_edge, shortest_edge and longest_edge, in sizes at the midpoints of the edges, and
             edges_near_size, the share of them within 0.7 to 1.35 of it; None where no edge has a finite size.
         exceptions: triangles below the angle bound beside small input corners; these are not failures.
         unrefined: triangles that may violate a bound, by the reason ("precision", "kept_segment") that the refinement

@@ -38,8 +38,8 @@ def connected_components(
 ) -> Components:
     """Finds the connected components of a graph.
 
-    Two nodes are weakly connected if edges connect them, whichever way these lead, and strongly connected if paths lead
-    from each to the other. All methods find the same labels, on every device.
+    Two nodes are weakly connected if a chain of edges, in either direction, connects them, and strongly connected if
+    paths lead from each to the other. All methods find the same labels, on every device.
 
     Args:
         graph: a graph on the host, or on a device.
@@ -50,8 +50,7 @@ def connected_components(
             (Fleischer, Hendrickson, Pinar 2000): a search forward and one backward split the nodes again and again;
             "colouring" (Orzan 2004); or "signatures" (ECL-SCC: Alabandi et al. 2023). "fw-bw" needs a round per level
             of each search, and "colouring" per step of each colour, but rounds with few nodes need no launch each. For
-            both
-            "sequential": one thread of the CPU, a union-find structure, or depth-first search (Tarjan 1972).
+            both, "sequential": one thread of the CPU, a union-find structure, or depth-first search (Tarjan 1972).
         balance: for "multistep", "fw-bw" and "colouring": how edges are distributed over threads, as for `trim`.
         trim: for "multistep" and "fw-bw": whether nodes are trimmed first (the default).
         search: for "multistep": whether the component of a pivot is searched for (the default).

@@ -57,18 +57,18 @@ def pagerank(
     otherwise, the surfer goes to a node by `personalization`. From a dangling node, whose edges have no weight or which
     has none, the surfer goes on by `dangling`. Parallel edges add up; self loops count.
 
-    Scores are 64-bit fixed-point numbers, whose sums do not depend on their order: all methods and balances but the
+    Scores are 64-bit fixed-point numbers, whose sums do not depend on their order: all methods and balances except the
     dense ones give the same bits, on every device. docs/internals/pagerank.md bounds the rounding errors.
 
     Args:
         graph: a graph on the host, or on a device.
         alpha: the damping factor, from 0 to 1.
         tol: the iterations end when the sum of the absolute changes of the scores is below it (default: 1e-6).
-        max_iter: the most iterations.
+        max_iter: the maximum number of iterations.
         iterations: the exact number of iterations, instead of `tol` and `max_iter`.
         personalization: (n,) numbers that are not negative, in proportion to the probability of each node (default:
             all equal).
-        nstart: (n,) the first scores, up to a factor (default: all equal).
+        nstart: (n,) the initial scores, up to a factor (default: all equal).
         dangling: (n,) where dangling nodes lead, up to a factor (default: `personalization`).
         weighted: whether edges count by their weights (default: if the graph has some).
         method: "auto"; "pull" (each node sums the shares of its predecessors), "push" (each edge adds its share to its

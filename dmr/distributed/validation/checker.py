@@ -51,8 +51,8 @@ def validate(
     """Validates a mesh in parts, exactly, without loading the whole.
 
     Each part is checked with its ghosts, and the union by its borders and its segments. Checks have the names of those
-    of `dmr.validate`, and three more: "parts", "shared vertices", "shared edges" and "ghosts". Elements have the
-    numbers of the whole.
+    of `dmr.validate`, and four more: "parts", "shared vertices", "shared edges" and "ghosts". Elements have the numbers
+    of the whole.
 
     Args:
         parts: the parts, or their folder, in which temporary files are written.
@@ -71,7 +71,7 @@ def validate(
         OptionError: an invalid bound or number of workers or threads; several engines.
         LostWorkerError: a worker died, and its task could not be done by another one.
         FileError: the folder holds no parts, or temporary files cannot be written.
-        WrongTypeError: `input` is nothing that `refine` accepts.
+        WrongTypeError: `input` is not something that `refine` accepts.
     """
     parts = parts if isinstance(parts, Parts) else Parts(parts)
     workers = whole_option("workers", workers)

@@ -43,7 +43,7 @@ def adapt(
 
     Args:
         mesh: the mesh, or the refinement that made it.
-        size: the edge lengths that are wanted, a target as for `refine`: (n,) one per vertex of the mesh, or (m,) one
+        size: the target edge lengths, as for `refine`: (n,) one per vertex of the mesh, or (m,) one
             per triangle; or a number, a `SizeField`, or a function of (n, 2) points.
         on: "vertices" or "triangles", for sizes of a mesh with equally many of both.
         outline: the domain, if it is not `dmr.outline(mesh)`: for a mesh from a file, all of whose points on the

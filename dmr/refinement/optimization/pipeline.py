@@ -44,7 +44,7 @@ def optimize(
 
     Args:
         mesh: a triangulation.
-        rounds: the most rounds, or True for 8. A round that gains less than 0.01 degrees is the last one.
+        rounds: the maximum number of rounds, or True for 8. A round that gains less than 0.01 degrees is the last one.
         device: "auto" (a GPU if one works, otherwise the CPU), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core.
 
