@@ -55,23 +55,26 @@ const Source *find(const Column &column, int64_t &row) {
     return source;
 }
 
+// Calls `copy(width)`; a constant width, where there is one, makes a move of a copy.
+template <class Copy> void with_width(std::size_t width, const Copy &copy) {
+    if (width == 4)
+        copy(std::integral_constant<std::size_t, 4>());
+    else if (width == 8)
+        copy(std::integral_constant<std::size_t, 8>());
+    else if (width == 16)
+        copy(std::integral_constant<std::size_t, 16>());
+    else
+        copy(width);
+}
+
 void gather(const Column &column, int64_t begin, int64_t end, unsigned char *out) {
-    const std::size_t bytes = column.row_bytes;
-    const auto rows = [&](auto width) { // a constant width, where there is one, makes a move of the copy
+    with_width(column.row_bytes, [&](auto width) {
         for (int64_t i = begin; i < end; ++i, out += width) {
             int64_t row = column.from[i];
             const Source *const source = find(column, row);
             std::memcpy(out, source->rows + row * width, width);
         }
-    };
-    if (bytes == 4)
-        rows(std::integral_constant<std::size_t, 4>());
-    else if (bytes == 8)
-        rows(std::integral_constant<std::size_t, 8>());
-    else if (bytes == 16)
-        rows(std::integral_constant<std::size_t, 16>());
-    else
-        rows(bytes);
+    });
 }
 
 // Makes the rows from `begin` to `end` of a column.
@@ -84,9 +87,10 @@ void make(const Column &column, int64_t begin, int64_t end, unsigned char *out) 
         const int64_t count = std::min(end - begin, source->count - row);
         const unsigned char *const from = source->rows + row * column.row_bytes;
         if (column.kind == COPIED && source->table != nullptr) {
-            for (int64_t i = 0; i < count; ++i)
-                std::memcpy(out + i * column.row_bytes,
-                            source->rows + source->table[row + i] * int64_t(column.row_bytes), column.row_bytes);
+            with_width(column.row_bytes, [&](auto width) {
+                for (int64_t i = 0; i < count; ++i)
+                    std::memcpy(out + i * width, source->rows + source->table[row + i] * int64_t(width), width);
+            });
         } else if (column.kind == COPIED) {
             std::memcpy(out, from, count * column.row_bytes);
         } else {

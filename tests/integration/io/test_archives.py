@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dmr.io.archives import npz
-from dmr.io.archives.npz import Arriving, copied, gathered, translated, write_npz
+from dmr.io.archives.npz import Arriving, Indexed, copied, gathered, translated, write_npz
 
 
 def arriving(table, rows):
@@ -44,18 +44,34 @@ def test_archives_have_the_bytes_of_numpy(threads, most, tmp_path, monkeypatch):
         "triangles": translated(corners, places), "all": copied(*tables), "none": copied(np.empty((5, 0))),
         "names": copied(np.array(["steel", "air"])),
         "late": arriving(tables[0], 7777), "late3": arriving(tables[3], 30_000),
+        "listed": copied(Indexed(tables[0], rows[:1000] % 100_000), tables[1]),
+        "odd3": copied(Indexed(odd[3], places[3])),
     }  # fmt: skip
     arrays = {
         "format": np.array(1), "vertices": np.concatenate(tables)[rows], "odd": np.concatenate(odd)[rows],
         "triangles": np.concatenate([place[each] for place, each in zip(places, corners, strict=True)]),
         "all": np.concatenate(tables), "none": np.empty((5, 0)), "names": np.array(["steel", "air"]),
         "late": tables[0], "late3": tables[3],
+        "listed": np.concatenate([tables[0][rows[:1000] % 100_000], tables[1]]),
+        "odd3": odd[3][places[3]],
     }  # fmt: skip
     path = tmp_path / "archive.npz"
     with path.open("wb") as file:
         write_npz(file.fileno(), columns, threads)
     expected = io.BytesIO()
     np.savez(expected, **arrays)
+    assert path.read_bytes() == expected.getvalue()
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 100, *(2**14 + shift for shift in (-1, 0, 1, 9, 31, 33)), 50_000])
+def test_check_sums_of_any_length(size, tmp_path):
+    """From some length on, several parts of the bytes are summed up in turn."""
+    content = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    path = tmp_path / "archive.npz"
+    with path.open("wb") as file:
+        write_npz(file.fileno(), {"a": arriving(content, 20_000), "b": copied(content)}, 1)
+    expected = io.BytesIO()
+    np.savez(expected, a=content, b=content)
     assert path.read_bytes() == expected.getvalue()
 
 
