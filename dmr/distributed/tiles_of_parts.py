@@ -23,6 +23,7 @@ from dmr.distributed.jobs.task import DIGEST_DIGITS, Resources, Task
 from dmr.distributed.output.part import Part
 from dmr.distributed.output.parts import Parts
 from dmr.distributed.output.slices import reading_archive
+from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
@@ -34,7 +35,6 @@ from dmr.distributed.tiles.refining import segments_of_whole
 from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.tasks import save_tiles
-from dmr.distributed.tiles.threaded import touching
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.validation.findings import numbered
 from dmr.distributed.validation.own_checks import OwnChecks

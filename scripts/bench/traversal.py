@@ -38,7 +38,7 @@ import static_graph
 from scripts.lib.cells import figure
 from scripts.lib.machines import machine
 from scripts.lib.measuring import Configuration, add_record, benchmark_parser, positive, run_benchmark, timed
-from scripts.lib.traversal_sources import largest_component
+from scripts.lib.traversals.sources import largest_component
 from static_graph import CsrGraph, DeviceGraph, Traversal
 from static_graph.traversal.schemes.table import BALANCES
 

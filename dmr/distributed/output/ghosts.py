@@ -20,10 +20,10 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.columns import mesh_columns
 from dmr.distributed.output.part import UNREFINED, UNREFINED_REASONS, file_name
+from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.sections import NONE_MISSING, Section, sections
-from dmr.distributed.tiles.threaded import touching
 from dmr.distributed.unions.union import Numbers, unite
 from dmr.io.archives.npz import copied, write_npz
 from dmr.mesh.types import Int

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.patch import Patch, with_numbers
 from dmr.distributed.tiles.piece import Arrays, Int64
-from dmr.distributed.tiles.threaded import touching
 from dmr.mesh.types import Int
 
 FIRST_LAYERS = 3  # around what waits; of these the outermost is frozen

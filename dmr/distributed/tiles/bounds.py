@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.text import option
+from dmr.distributed.threaded import by_pieces
 from dmr.distributed.tiles.piece import Arrays
-from dmr.distributed.tiles.threaded import by_pieces
 from dmr.distributed.unions.numbering import is_among
 from dmr.errors import OptionError
 from dmr.mesh.edges import edge_keys

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.threaded import by_pieces, flags
 from dmr.distributed.tiles.patch import NEXT, Mask, Patch
-from dmr.distributed.tiles.threaded import by_pieces, flags
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
+from dmr.distributed.threaded import by_pieces
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.patch import Mask, Patch
-from dmr.distributed.tiles.threaded import by_pieces
 from dmr.distributed.unions.native import components
 from dmr.mesh.types import Float, Int, Mesh
 

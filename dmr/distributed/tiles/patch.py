@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.threaded import by_pieces, flags, rows_taken
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
-from dmr.distributed.tiles.threaded import by_pieces, flags, rows_taken
 from dmr.distributed.unions.numbering import Union, is_among
 from dmr.memory import constant
 from dmr.mesh.edges import edge_keys

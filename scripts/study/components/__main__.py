@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dmr.memory import open_device
-from scripts.lib.traversal_inputs import GENERATED, Input, load
+from scripts.lib.traversals.inputs import GENERATED, Input, load
 from scripts.study.common import Record, Study, add_common, add_runs, carried_out
 from scripts.study.components import report, strong
 from scripts.study.components.bodies import BODIES, CASES, Case

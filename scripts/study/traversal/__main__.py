@@ -23,7 +23,7 @@ import sys
 from collections.abc import Sequence
 
 from dmr.memory import open_device
-from scripts.lib.traversal_inputs import load
+from scripts.lib.traversals.inputs import load
 from scripts.study.common import Record, Study, add_common, add_parts
 from scripts.study.files import say
 from scripts.study.traversal import plots as traversal_plots

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import Device
-from scripts.lib.traversal_inputs import Input
-from scripts.lib.traversal_sources import largest_component, structure
+from scripts.lib.traversals.inputs import Input
+from scripts.lib.traversals.sources import largest_component, structure
 from scripts.study.traversal.cases import BASE, PARTS, SCHEMES, SEARCHED, Case, cases
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.degrees import automatic_mda, degree_distribution
@@ -133,8 +133,8 @@ def _on_one_core(graph: CsrGraph, source: int) -> float:
 def searches(given: Input, graph: DeviceGraph, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Measures GTEPS of each case and search from `SEARCHES` nodes of the largest component.
 
-    Each source has one timed run after a warm-up; GTEPS count the arcs of the reached nodes (`traversal_sources.py`).
-    The distances from the first `COMPARED` sources are compared over all cases.
+    Each source has one timed run after a warm-up; GTEPS count the arcs of the reached nodes
+    (`scripts/lib/traversals/sources.py`). The distances from the first `COMPARED` sources are compared over all cases.
     """
     component = largest_component(graph)
     sources, found = component.draw(SEARCHES, seed=0), []

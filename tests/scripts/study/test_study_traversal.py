@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from dmr.memory import open_device
-from scripts.lib import traversal_inputs, traversal_sources
+from scripts.lib.traversals import inputs, sources
 from scripts.study.traversal import __main__ as study_traversal
 from scripts.study.traversal import cases as traversal_cases
 from scripts.study.traversal import papers as traversal_papers
@@ -145,7 +145,7 @@ def test_sources_lie_in_the_largest_strongly_connected_component():
     circle = [(k, (k + 1) % 40) for k in range(40)]
     path = [(40 + k, 41 + k) for k in range(9)] + [(49, 0)]
     beside = [(60 + k, 60 + (k + 1) % 10) for k in range(10)]
-    found = traversal_sources.largest_component(uploaded([*circle, *path, *beside, (3, 60), (7, 80), (7, 81)], 90))
+    found = sources.largest_component(uploaded([*circle, *path, *beside, (3, 60), (7, 80), (7, 81)], 90))
     assert found.nodes.tolist() == list(range(40)) and found.edges == 53
     drawn = found.draw(16, 0)
     assert len(set(drawn)) == 16 and max(drawn) < 40 and sorted(found.draw(100, 1)) == list(range(40))
@@ -155,7 +155,7 @@ def test_a_hub_outside_the_largest_component():
     """The product of a hub's degrees is the largest, and its component has two nodes."""
     hub = [(0, 1), (1, 0), *((0, k) for k in range(2, 40)), *((k, 0) for k in range(40, 80))]
     circle = [(100 + k, 100 + (k + 1) % 30) for k in range(30)]
-    found = traversal_sources.largest_component(uploaded([*hub, *circle], 130))
+    found = sources.largest_component(uploaded([*hub, *circle], 130))
     assert found.nodes.tolist() == list(range(100, 130)) and found.edges == 30
 
 
@@ -163,7 +163,7 @@ def test_searches_count_the_arcs_of_the_nodes_reached(monkeypatch, tmp_path):
     """With every run a second long GTEPS are the arcs alone."""
     path = tmp_path / "lasso.txt"
     path.write_text("".join(f"{k} {(k + 1) % 40}\n" for k in range(40)) + "40 0\n7 41\n")
-    given = traversal_inputs.load(str(path))
+    given = inputs.load(str(path))
     begun = []
 
     def timed(graph, sources, **options):

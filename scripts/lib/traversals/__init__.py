@@ -1,0 +1,1 @@
+"""Graphs and sources of the traversal measurements."""
