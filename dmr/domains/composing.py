@@ -56,14 +56,14 @@ def merged(parts: Sequence[Pslg], first: int = 0) -> Pslg:
     ends = stands_for[ends].astype(np.int32)
     kept, same = _distinct_rows(np.sort(ends, axis=1))
     before = sum(len(part.segments) for part in parts[:first])
-    said = np.concatenate([_said(part) for part in parts])
+    segment_markers = np.concatenate([_segment_markers(part) for part in parts])
     return Pslg(
         vertices[distinct],
         ends[kept],
         holes=np.concatenate([part.holes for part in parts]),
         regions=np.concatenate([part.regions for part in parts]),
-        segment_markers=_first_said(np.roll(said, -before), np.roll(same, -before), len(kept)),
-        vertex_markers=_first_said(np.concatenate(markers), stands_for, len(distinct)) if marked else None,
+        segment_markers=_first_markers(np.roll(segment_markers, -before), np.roll(same, -before), len(kept)),
+        vertex_markers=_first_markers(np.concatenate(markers), stands_for, len(distinct)) if marked else None,
         vertex_attributes=_attributes(parts)[distinct],
         names=merged_names(part.names for part in parts),
     )
@@ -186,16 +186,16 @@ def _distinct_rows(table: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.in
     return leaders[by_place], number[group]
 
 
-def _said(part: Pslg) -> Int:
+def _segment_markers(part: Pslg) -> Int:
     assert part.segment_markers is not None
     return part.segment_markers
 
 
-def _first_said(markers: Int, group: NDArray[np.intp], count: int) -> Int:
+def _first_markers(markers: Int, group: NDArray[np.intp], count: int) -> Int:
     """The first nonzero marker of each group."""
     found = np.zeros(count, np.int32)
-    said = np.flatnonzero(markers)[::-1]  # later writes win: the first marker is written last
-    found[group[said]] = markers[said]
+    marked_rows = np.flatnonzero(markers)[::-1]  # later writes win: the first marker is written last
+    found[group[marked_rows]] = markers[marked_rows]
     return found
 
 

@@ -15,7 +15,7 @@ from dmr.common.text import counted, option
 from dmr.domains.composing import with_names
 from dmr.domains.coverage import Patch, cover
 from dmr.domains.projecting import Projection, is_geographic, note_degrees
-from dmr.domains.rings import checked_chain, checked_points, emptiness, without_repetitions
+from dmr.domains.rings import checked_chain, checked_points, why_empty, without_repetitions
 from dmr.domains.shapes import polyline
 from dmr.errors import InvalidMeshError, WrongTypeError, printable
 from dmr.mesh.names import is_name
@@ -227,7 +227,7 @@ def _rings(content: _Content, coordinates: Any, part: str) -> tuple[Float, ...]:
         ring = _positions(content, each, name)
         if len(ring) > 1 and (ring[0] == ring[-1]).all():
             ring = ring[:-1]
-        reason = emptiness(ring)
+        reason = why_empty(ring)
         if reason is None:
             rings.append(ring)
             continue

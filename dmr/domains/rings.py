@@ -89,7 +89,7 @@ def checked_ring(points: ArrayLike, name: str) -> Float:
     return table
 
 
-def emptiness(ring: Float) -> str | None:
+def why_empty(ring: Float) -> str | None:
     """The reason why a ring encloses nothing; None for ordinary rings, which enclose something.
 
     Args:

@@ -59,7 +59,7 @@ def carve(pslg: Pslg, plane: Plane) -> Domain:
     left, right = ((labels >= OUTSIDE) & in_domain[np.maximum(labels, OUTSIDE)] for labels in (plane.left, plane.right))
     within_holes = ~left & ~right & ((plane.left > OUTSIDE) | (plane.right > OUTSIDE))
     if within_holes.any():
-        notes.append(_tell_of_segments(pslg, plane, within_holes, "within holes and carved away with them"))
+        notes.append(_segments_text(pslg, plane, within_holes, "within holes and carved away with them"))
     attributes, area_bounds = _label_regions(pslg, plane, in_domain)
     return Domain(in_domain, left, right, attributes, area_bounds, notes)
 
@@ -77,9 +77,9 @@ def _check_outline(pslg: Pslg, plane: Plane) -> list[str]:
     unbound = np.flatnonzero(~bounding[by_edge])
     if unbound.size:
         first = unbound[plane.edge_segments[unbound].argmin()]
-        raise _gap(pslg, plane, plane.edges[by_edge == by_edge[first]])
+        raise _gap_error(pslg, plane, plane.edges[by_edge == by_edge[first]])
     return [
-        _tell_of_segments(pslg, plane, stray, "outside of the closed outlines, in whole or in part, and left out there")
+        _segments_text(pslg, plane, stray, "outside of the closed outlines, in whole or in part, and left out there")
     ]
 
 
@@ -96,7 +96,7 @@ def _figures(edges: Int) -> Int:
             return root.astype(np.int32)
 
 
-def _gap(pslg: Pslg, plane: Plane, edges: Int) -> InvalidMeshError:
+def _gap_error(pslg: Pslg, plane: Plane, edges: Int) -> InvalidMeshError:
     """Makes the error that says where a figure of segments fails to close: at its two nearest loose ends."""
     vertices = np.concatenate([pslg.vertices, plane.new_vertices])
     ends, uses = np.unique(edges, return_counts=True)
@@ -147,7 +147,7 @@ def _check_place(kind: str, index: int, place: Float, label: int, in_domain: Fla
         raise InvalidMeshError(f"its point ({x:.9g}, {y:.9g}) lies {where}", kind, index)
 
 
-def _tell_of_segments(pslg: Pslg, plane: Plane, edges: Flags, where: str) -> str:
+def _segments_text(pslg: Pslg, plane: Plane, edges: Flags, where: str) -> str:
     segments = np.unique(plane.edge_segments[edges])
     u, v = (named("vertex", end) for end in pslg.segments[segments[0]])
     count = f"{len(segments):,} segment{'s are' if len(segments) > 1 else ' is'}"

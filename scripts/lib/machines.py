@@ -37,13 +37,13 @@ def processor() -> str:
 
 def gpu_driver() -> str | None:
     """Version of NVIDIA's driver; None if unknown."""
-    said = _said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
+    said = _output_of("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
     return said.splitlines()[0].strip() if said else None
 
 
 def cuda_compiler() -> str | None:
     """Version of the nvcc on the PATH, which compiles the GPU's kernels: "nvcc 13.0.88"; None without one."""
-    release = re.search(r"release [\d.]+, V([\d.]+)", _said("nvcc", "--version") or "")
+    release = re.search(r"release [\d.]+, V([\d.]+)", _output_of("nvcc", "--version") or "")
     return f"nvcc {release[1]}" if release else None
 
 
@@ -60,12 +60,12 @@ def host_compiler() -> str | None:
 def commit() -> str | None:
     """Commit of the checkout that holds this script, with a + if files differ from it; None if unknown."""
     at = ("git", "-C", str(Path(__file__).resolve().parent))
-    found = _said(*at, "rev-parse", "HEAD")
-    changed = _said(*at, "status", "--porcelain", "--untracked-files=no")
+    found = _output_of(*at, "rev-parse", "HEAD")
+    changed = _output_of(*at, "status", "--porcelain", "--untracked-files=no")
     return None if found is None or changed is None else found.strip() + ("+" if changed.strip() else "")
 
 
-def _said(*command: str) -> str | None:
+def _output_of(*command: str) -> str | None:
     """Output of a program; None if it is missing or failed."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout

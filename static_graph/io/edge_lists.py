@@ -25,7 +25,7 @@ log = logging.getLogger("static_graph.io")
 BLANKS = Grammar(comments="#%", row="<source> <target> [<weight>]")
 COMMAS = Grammar(comments="#%", row="<source>,<target>[,<weight>]", commas=True)
 
-_PROMISE = re.compile(r"^[#%]\s*Nodes:\s*(\d{1,18})\b(?:\s+Edges:\s*(\d{1,18})\b)?", re.IGNORECASE)
+_DECLARATION = re.compile(r"^[#%]\s*Nodes:\s*(\d{1,18})\b(?:\s+Edges:\s*(\d{1,18})\b)?", re.IGNORECASE)
 
 
 def read_edge_list(source: Input, threads: int | None = None) -> CsrGraph:
@@ -38,7 +38,7 @@ def read_edge_list(source: Input, threads: int | None = None) -> CsrGraph:
         FileError: a line is wrong; the error names the first one.
     """
     text = TextFile(source, threads)
-    return _promised(text, text.edges(BLANKS, weighted=None), threads)
+    return _graph_of_text(text, text.edges(BLANKS, weighted=None), threads)
 
 
 def read_csv(source: Input, threads: int | None = None) -> CsrGraph:
@@ -59,8 +59,8 @@ def read_csv(source: Input, threads: int | None = None) -> CsrGraph:
                 grammar, weighted = read_heading(line, COMMAS)
             except ValueError as error:
                 raise text.fail(str(error), number) from None
-            return _promised(text, text.edges(grammar, weighted=weighted, begin=after, line=number), threads)
-    return _promised(text, text.edges(COMMAS, weighted=None), threads)
+            return _graph_of_text(text, text.edges(grammar, weighted=weighted, begin=after, line=number), threads)
+    return _graph_of_text(text, text.edges(COMMAS, weighted=None), threads)
 
 
 def write_edge_list(file: BinaryIO, graph: CsrGraph) -> None:
@@ -94,12 +94,12 @@ def whole_labels(graph: CsrGraph) -> NDArray[np.int64] | None:
     return graph.labels
 
 
-def graph_of_ids(edges: Edges, promised: int | None, path: Path, threads: int | None) -> CsrGraph:
+def graph_of_ids(edges: Edges, declared: int | None, path: Path, threads: int | None) -> CsrGraph:
     """Makes a graph of edges between nodes with ids from 0.
 
     Args:
         edges: the edges.
-        promised: the number of nodes that the file declares, or None; if all ids are below it, they are node numbers.
+        declared: the number of nodes that the file declares, or None; if all ids are below it, they are node numbers.
         path: the file, for errors; threads: CPU threads.
 
     Raises:
@@ -108,8 +108,8 @@ def graph_of_ids(edges: Edges, promised: int | None, path: Path, threads: int | 
     largest = max(bounds(edges.sources)[1], bounds(edges.targets)[1])
     labels = None
     sources, targets, nodes = edges.sources, edges.targets, largest + 1
-    if promised is not None and largest < promised <= MOST:
-        nodes = promised
+    if declared is not None and largest < declared <= MOST:
+        nodes = declared
     else:
         sources, targets, labels = without_gaps(sources, targets, largest)
         nodes = nodes if labels is None else len(labels)
@@ -118,19 +118,19 @@ def graph_of_ids(edges: Edges, promised: int | None, path: Path, threads: int | 
     return CsrGraph.from_edges(sources, targets, edges.weights, nodes, labels=labels, threads=threads)
 
 
-def _promised(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
+def _graph_of_text(text: TextFile, edges: Edges, threads: int | None) -> CsrGraph:
     """Makes the graph of a text, with the number of nodes that a comment declares."""
-    nodes, promised = _promise(text) or (None, None)
-    if promised is not None and promised != len(edges.sources):
-        log.warning("%s promises %s, but holds %d", text.path, counted(promised, "edge"), len(edges.sources))
+    nodes, declared = _declared_counts(text) or (None, None)
+    if declared is not None and declared != len(edges.sources):
+        log.warning("%s promises %s, but holds %d", text.path, counted(declared, "edge"), len(edges.sources))
     return graph_of_ids(edges, nodes, text.path, threads)
 
 
-def _promise(text: TextFile) -> tuple[int, int | None] | None:
+def _declared_counts(text: TextFile) -> tuple[int, int | None] | None:
     """Returns the numbers of nodes and edges that a comment at the beginning declares."""
     for _, line, _ in text.head():
         if line and not line.startswith(("#", "%")):
             return None
-        if found := _PROMISE.match(line):
+        if found := _DECLARATION.match(line):
             return int(found[1]), None if found[2] is None else int(found[2])
     return None

@@ -120,7 +120,7 @@ def read_machine(device: Device) -> Machine:
         cores=CORES if gpu else 1,
         depth=DEPTH if gpu else 24,
         clock=clock,
-        latency=clock * _seconds_a_step(device),
+        latency=clock * _seconds_per_step(device),
         gather=_seconds_gathered(device),
     )
 
@@ -130,7 +130,7 @@ def default_sublist(device: Device, size: int) -> int:
     return CPU_SUBLIST if device.threads else gpu_sublist(size, size)
 
 
-def _seconds_a_step(device: Device) -> float:
+def _seconds_per_step(device: Device) -> float:
     """Measures the seconds that one thread takes from an element of a random list to the next."""
     order = random_order(device, PROBED, 0)
     successors, ranks = device.empty(PROBED, np.int32), device.empty(PROBED, np.int32)

@@ -67,7 +67,10 @@ def begin_under_mpi(resources: Resources) -> None:
     from mpi4py import MPI
 
     world = MPI.COMM_WORLD  # stands in where the launcher does not tell what is on this machine
-    number, workers = _told(LOCAL_RANKS, world.Get_rank()), _told(LOCAL_SIZES, world.Get_size())
+    number, workers = (
+        _number_in_environment(LOCAL_RANKS, world.Get_rank()),
+        _number_in_environment(LOCAL_SIZES, world.Get_size()),
+    )
     cores = min(os.cpu_count() or 1, cpu_quota() or os.cpu_count() or 1)  # of all processes; this one may be bound
     mine = share(number, workers, resources, cores)
     threads = mine.threads if resources.threads else min(mine.threads or 1, available_threads())
@@ -96,7 +99,7 @@ def _take(resources: Resources) -> None:
     _resources = resources
 
 
-def _told(names: tuple[str, ...], otherwise: int) -> int:
+def _number_in_environment(names: tuple[str, ...], otherwise: int) -> int:
     """Returns the number in the first of these environment variables that is set."""
     return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), otherwise)
 

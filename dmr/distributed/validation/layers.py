@@ -41,7 +41,7 @@ class Layer:
         return f"{self._name}-{name}" in self._folder
 
 
-def hand_on(checks: OwnChecks, out: Folder, given: int, *, faces: bool) -> None:
+def write_layers(checks: OwnChecks, out: Folder, given: int, *, faces: bool) -> None:
     """Writes what the checks of the neighbours and of the union need.
 
     The output has three layers, each with `triangle`, (t,) the numbers of its triangles, and these arrays:

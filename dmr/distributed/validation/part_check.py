@@ -14,7 +14,7 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.part import Part
 from dmr.distributed.validation.findings import Summary, numbered, renumbered, summary
-from dmr.distributed.validation.layers import hand_on
+from dmr.distributed.validation.layers import write_layers
 from dmr.distributed.validation.own_checks import OwnChecks
 from dmr.errors import FileError
 from dmr.sizing.storing import sizes_from_arrays
@@ -84,7 +84,7 @@ def check_part(
             checks.inner_markers(len(given))
         checks.bounds(bounds, max_edge, refined=refined)
     report = summary(renumbered(checks.findings, part.numbers, part.triangle_numbers, index))
-    hand_on(checks, out, len(given), faces=faces)
+    write_layers(checks, out, len(given), faces=faces)
     ranges = [vertices * k // (len(firsts) - 1) for k in range(len(firsts))]
     return {
         **report,

@@ -178,7 +178,7 @@ class CudaDevice(Device):
         self.total_memory = int(card.total_memory())
         self.multiprocessors = card.multiprocessor_count
         self.clock_rate = 1000.0 * card.clock_rate
-        self.context = PrimaryContext(number, self._clear_up)
+        self.context = PrimaryContext(number, self._destroy_dropped_graphs)
         self._pool = MemoryPool(self._release)
         self._graphs = Graphs()
         self._functions: dict[str, Any] = {}
@@ -191,7 +191,7 @@ class CudaDevice(Device):
             self.page_locked = PageLockedPool()
             self.finished = Event()
 
-    def _clear_up(self) -> None:
+    def _destroy_dropped_graphs(self) -> None:
         """Destroys the graphs that calls have dropped."""
         self._graphs.destroy(self.stream)
 
