@@ -43,7 +43,7 @@ struct Ordered {
     HalfEdge at;  // where it begins
 };
 
-// What the first pass notes about a face that is no ghost: its lowest corner, and how many triangles with the same
+// What the first pass notes about a face that is not a ghost: its lowest corner, and how many triangles with the same
 // lowest vertex were counted before.
 constexpr int CORNER_BITS = 2;
 

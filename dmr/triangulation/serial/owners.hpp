@@ -1,6 +1,6 @@
 // Ownership of faces, for threads that change one plane at the same time. Each vertex belongs to one owner;
 // owner(vertex) tells whether it is this one. A face belongs to an owner if all its vertices do; it has at least two
-// that are no ghosts, so it has one owner at most. No thread changes a face with vertices of several owners.
+// that are not ghosts, so it has one owner at most. No thread changes a face with vertices of several owners.
 #pragma once
 
 #include <algorithm>

@@ -91,7 +91,7 @@ class Segments {
     struct Crossed {
         int32 low, high;
     };
-    // A piece between two vertices, and its half-edge; NOTHING if it is no edge yet.
+    // A piece between two vertices, and its half-edge; NOTHING if it is not an edge yet.
     struct Way {
         Piece piece;
         HalfEdge edge;
