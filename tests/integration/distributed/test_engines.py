@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -124,8 +125,10 @@ def test_two_workers_of_mpi_use_two_gpus(store):
     pytest.importorskip("mpi4py")
     if len(cards()) < 2:
         pytest.skip("this machine has one GPU")
-    program = ["-m", "tests.support.distributed.engines", str(store.path), "--gpus"]
-    ended = subprocess.run(mpi_command(3, *program), cwd=ROOT, capture_output=True, text=True, timeout=60)
+    command = mpi_command(3, "-m", "tests.support.distributed.engines", str(store.path), "--gpus")
+    if not Path(command[0]).exists():
+        pytest.skip("there is no mpiexec beside this Python: openmpi is not installed")
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
     assert len(set(json.loads(ended.stdout))) == 2
 
