@@ -104,7 +104,9 @@ def _order(found: Traversal) -> NDArray[np.intp]:
 
 
 def _lengths(G: Graph, found: Traversal, order: NDArray[np.intp]) -> Lengths:
-    return dict(zip(G.named(order), found.distances[order].tolist(), strict=True))
+    """Returns the distances by node: those of the sources are the integer 0, whatever the weights are."""
+    lengths = dict(zip(G.named(order), found.distances[order].tolist(), strict=True))
+    return lengths | dict.fromkeys((G.nodes[source] for source in found.sources), 0)
 
 
 def _paths(G: Graph, found: Traversal, order: NDArray[np.intp]) -> Paths:

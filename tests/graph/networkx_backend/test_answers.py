@@ -169,6 +169,16 @@ def test_shortest_paths_by_weights(on_device):
     check_shortest_paths()
 
 
+def test_the_distance_of_a_source_is_the_integer_zero():
+    """networkx's is, beside distances that are floats: a program may print them."""
+    graph = nx.Graph([(1, 2, {"weight": 0.5}), (2, 3, {"weight": 0.0})])
+    converted = backend.convert_from_nx(graph)
+    for sources in ({2}, {1, 3}):
+        found = backend.multi_source_dijkstra_path_length(converted, sources)
+        assert repr(sorted(found.items())) == repr(sorted(nx.multi_source_dijkstra_path_length(graph, sources).items()))
+    assert repr(backend.single_source_dijkstra(converted, 1)) == repr(nx.single_source_dijkstra(graph, 1))
+
+
 DIRECTED = ("weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected")
 DIRECTED += ("number_strongly_connected_components", "is_strongly_connected")
 UNDIRECTED = ("connected_components", "number_connected_components", "is_connected")
