@@ -5,17 +5,35 @@
 #include "mesh/mesh.cuh"
 #include "refine/retriangulation/needs.cuh"
 
-// Passes on input ancestors: the new triangle at each boundary edge gets that of the member which had the edge.
+// The member with the edge from u to v.
+INLINE int32 member_with_edge(const Triangle *triangles, const Cavity &cavity, const Extent &extent, int32 u, int32 v) {
+    for (int k = 0;; ++k) {
+        const Triangle &t = triangles[cavity.member(k)];
+        const int e = edge_that_starts_at(t, u);
+        if (k == extent.members - 1 || (edge_from(t, e) == u && edge_to(t, e) == v))
+            return cavity.member(k);
+    }
+}
+
+// Passes on input ancestors: the new triangle at each boundary edge gets that of the member which had the edge. Around
+// the vertex between two consecutive edges, the members between them are crossed, so that the time is linear.
 OUTLINE void pass_ancestors_on(const Triangle *triangles, int32 *ancestor, const Cavity cavity, const Extent extent,
                                int32 claimed, int32 *inherited) {
+    int32 member = NOTHING;
     for (int j = 0; j < extent.edges; ++j) {
         const int32 u = cavity.edge(j).vertex, v = cavity.edge(j + 1).vertex;
-        for (int k = 0; k < extent.members; ++k) {
-            const Triangle &t = triangles[cavity.member(k)];
-            const int e = edge_that_starts_at(t, u);
-            if (edge_from(t, e) == u && edge_to(t, e) == v)
-                inherited[j] = ancestor[cavity.member(k)];
+        if (j == 0 || j == extent.left_edges) { // a chain begins
+            member = member_with_edge(triangles, cavity, extent, u, v);
+        } else {
+            while (true) {
+                const Triangle &t = triangles[member];
+                const int e = edge_that_starts_at(t, u);
+                if (edge_to(t, e) == v)
+                    break;
+                member = link_across(t, e);
+            }
         }
+        inherited[j] = ancestor[member];
     }
     for (int j = 0; j < extent.edges; ++j)
         ancestor[fan_slot(cavity, extent, claimed, j)] = inherited[j];

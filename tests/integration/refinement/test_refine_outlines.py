@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
@@ -50,6 +51,43 @@ def longest_edges(mesh: dmr.Mesh) -> tuple[np.ndarray, np.ndarray]:
     corners = mesh.vertices[mesh.triangles]
     edges = corners - corners[:, [1, 2, 0]]
     return np.sqrt((edges**2).sum(axis=2)).max(axis=1), corners.mean(axis=1)
+
+
+def ring_in_square(corners: int, area: float) -> dmr.Pslg:
+    """A square around a regular polygon with all vertices on the unit circle; its inside is region 1, the rest 2."""
+    square, around = 2.0 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]), np.arange(corners)
+    segments = [(0, 1), (1, 2), (2, 3), (3, 0), *zip(4 + around, 4 + np.roll(around, -1), strict=True)]
+    regions = np.array([(0, 0, 1, area / 2), (1.9, 1.9, 2, area)])
+    vertices = np.concatenate([square, dmr.domains.circle_points(1.0, corners)])
+    return dmr.Pslg(vertices, np.array(segments, np.int32), regions=regions)
+
+
+def test_a_new_triangle_has_the_attributes_of_the_one_with_its_edge(device_options):
+    """Point by point: in cavities of many triangles, and beside segments, of which the ring's have two sides."""
+    mesh = dmr.triangulate(ring_in_square(60, 1.0))
+    on_segments = 0
+    for _ in range(60):
+        labels = np.arange(len(mesh.triangles))[:, None] + 0.5
+        before = dataclasses.replace(mesh, triangle_attributes=labels)
+        mesh = dmr.refine(before, max_steiner=1, **device_options).mesh
+        apex = len(before.vertices)
+        assert len(mesh.vertices) == apex + 1
+        had = {(int(t[k]), int(t[(k + 1) % 3])): n for n, t in enumerate(before.triangles) for k in range(3)}
+        for triangle, found in zip(mesh.triangles.tolist(), mesh.triangle_attributes[:, 0].tolist(), strict=True):
+            turned = triangle if apex not in triangle else triangle[triangle.index(apex) + 1 :] + triangle
+            assert labels[had[turned[0], turned[1]], 0] == found
+        on_segments += len(mesh.segments) > len(before.segments)
+    assert 3 <= on_segments < 60
+
+
+def test_regions_of_a_ring_of_cocircular_corners(device_options):
+    """The first cavities hold thousands of triangles."""
+    graph = ring_in_square(3000, 0.01)
+    mesh = dmr.refine(graph, **device_options).mesh
+    inside = (mesh.vertices[mesh.triangles].mean(axis=1) ** 2).sum(axis=1) < 1.0
+    assert np.array_equal(mesh.triangle_attributes[:, 0], np.where(inside, 1, 2))
+    areas = triangle_areas(mesh)
+    assert areas[inside].max() <= 0.005 < areas.max() <= 0.01
 
 
 def test_holes_regions_markers_and_attributes_are_kept(device_options):
