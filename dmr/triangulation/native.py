@@ -20,7 +20,7 @@ MOST_VERTICES = 2**28 - 2  # half-edges are face << 2 | edge in 32 bits, and the
 
 LEAST_PER_THREAD = 2**10  # vertices and segments: 36 each take one thread 0.3 ms, 16 threads 2.4 ms
 
-DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN, INTERRUPTED, OUT_OF_RANGE = range(7)  # enum Status of serial/library.cpp
+DONE, COLLINEAR, TANGLED, NO_MEMORY, BROKEN, INTERRUPTED, OUT_OF_RANGE = range(7)  # enum Status of serial/result.hpp
 
 VERTEX_ON_SEGMENT, OVERLAP, CROSSING, DEGENERATE = range(4)  # enum Conflict of serial/segments/segments.hpp
 

@@ -8,8 +8,7 @@ namespace triangulation {
 
 namespace {
 
-constexpr size_t FACES_AT_ONCE = 1 << 14; // faces between two stop points
-constexpr size_t AHEAD = 16;              // prefetch distance
+constexpr size_t AHEAD = 16; // prefetch distance
 
 // By vertex: its place along the curve, if segments cross; their new vertices are sorted among the points.
 Table<int32> ranks_with_crossings(const Delaunay &delaunay, int threads) {

@@ -8,6 +8,8 @@
 
 namespace triangulation {
 
+constexpr size_t FACES_AT_ONCE = 1 << 14; // faces between two stop points
+
 struct Numbering {
     Table<HalfEdge> faces; // by triangle: its face << 2 | the corner where it begins
     Table<int32> of;       // by face: its triangle << 2 | that corner; NOTHING for ghosts
