@@ -49,7 +49,8 @@ def triangulate(
             installed, for comparisons. Its licence forbids commercial use.
         method: "rounds" (rounds of kernels, on a GPU or on CPU threads), "serial" (points and segments one by one, on
             one CPU thread), or "auto": rounds on a GPU unless points are few; on a CPU one by one, many points and
-            segments on all threads. If segments overlap or cross, CPU threads insert them. The mesh is the same.
+            segments on all threads. If segments overlap or cross, or need many rounds of
+            flips, CPU threads insert them. The mesh is the same.
         device: "auto" (a GPU if one works and there are many points, otherwise the CPU), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core.
 

@@ -94,7 +94,9 @@ def triangulate_noting(
     if method == "rounds" and device is not None:
         plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, meanwhile=prepared.run)
         if plane is None:
-            notes.append("segments overlap or cross: CPU threads resolve this, not rounds of kernels")
+            notes.append(
+                "segments overlap or cross, or need many flips: CPU threads insert them, not rounds of kernels"
+            )
             plane = triangulate_plane(pslg, convex_hull=convex_hull, threads=threads)
     else:
         used = None if method == "serial" else device

@@ -20,19 +20,27 @@ class Flippable(Owned, Protocol):
     subsegments: DeviceArray
 
 
-def flip_all(state: Flippable, epochs: Epochs, flags: DeviceArray, find: Find) -> int:
+class TooManyRounds(Exception):
+    """Edges still fail after as many rounds as the caller allows."""
+
+
+def flip_all(state: Flippable, epochs: Epochs, flags: DeviceArray, find: Find, most_rounds: int | None = None) -> int:
     """Flips the failing edges of flagged triangles, and of those that the flips change, until none fails.
 
     Args:
         state: triangles and subsegments; epochs: theirs.
         flags: (slots,) int32, 1 for the triangles to begin with; overwritten.
         find: finds failing edges by the test that decides.
+        most_rounds: a limit, or None.
 
     Returns:
         The number of edges flipped.
+
+    Raises:
+        TooManyRounds: edges still fail after `most_rounds`.
     """
     device, edges = state.device, state.device.empty(state.slots, np.int32)
-    flipped = 0
+    flipped = rounds = 0
     while True:
         around, near = flagged_indices(flags)
         failing = device.empty(near, np.int32)
@@ -40,6 +48,9 @@ def flip_all(state: Flippable, epochs: Epochs, flags: DeviceArray, find: Find) -
         flipping, count = compact(around, failing, near)
         if not count:
             return flipped
+        if rounds == most_rounds:
+            raise TooManyRounds
+        rounds += 1
         epoch = epochs.next(state)
         won = device.empty(count, np.int32)
         device.launch("claim_flips", count, flipping, edges, epoch, state.triangles)

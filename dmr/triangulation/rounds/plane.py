@@ -50,7 +50,7 @@ def plane_by_rounds(
 
     Returns:
         What the serial code returns (`triangulate_plane`), the same bits; its triangles are on the device. None if
-        segments overlap or cross.
+        segments overlap or cross, or need many rounds of flips.
 
     Raises:
         InvalidMeshError: coordinates are out of range, or all points lie on one line.

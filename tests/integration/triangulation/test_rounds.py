@@ -15,6 +15,7 @@ from dmr.errors import DeviceUnavailableError, InvalidMeshError, OptionError
 from dmr.memory import open_device
 from dmr.triangulation.native import CROSSING, OVERLAP, triangulate_plane
 from dmr.triangulation.rounds import epochs, insertion, plane_by_rounds
+from dmr.triangulation.rounds import segments as rounds_of_segments
 from dmr.triangulation.rounds.plane import MODULES
 from tests.support.emulated import emulator
 
@@ -173,7 +174,21 @@ def test_segments_that_overlap_or_cross_are_left_to_the_serial_code(segments, de
     assert plane_by_rounds(pslg, device) is None
     with caplog.at_level(logging.WARNING, "dmr"):
         mesh = dmr.triangulate(pslg, convex_hull=True, method="rounds", **device_options)
-    assert "CPU threads resolve this" in caplog.text
+    assert "CPU threads insert them" in caplog.text
+    expected = dmr.triangulate(pslg, convex_hull=True, method="serial")
+    assert np.array_equal(mesh.triangles, expected.triangles)
+    assert np.array_equal(mesh.segments, expected.segments)
+
+
+@pytest.mark.parametrize("limit", [20, 1000])
+def test_a_segment_between_long_rows_is_left_to_the_serial_code(limit, device, device_options, monkeypatch):
+    monkeypatch.setattr(rounds_of_segments, "MOST_FLIP_ROUNDS", limit)
+    x = np.arange(300) / 300
+    rows = [np.stack([x, np.full(300, y)], axis=1) for y in (1e-3, -1e-3)]
+    pslg = Pslg(np.concatenate([*rows, [[-1e-2, 0], [1.01, 0]]]), [[600, 601]])
+    with device.lock, device.current:
+        assert (plane_by_rounds(pslg, device) is None) == (limit == 20)
+    mesh = dmr.triangulate(pslg, convex_hull=True, method="rounds", **device_options)
     expected = dmr.triangulate(pslg, convex_hull=True, method="serial")
     assert np.array_equal(mesh.triangles, expected.triangles)
     assert np.array_equal(mesh.segments, expected.segments)
