@@ -18,9 +18,9 @@ from dmr.triangulation.rounds.epochs import Epochs
 from dmr.triangulation.rounds.flips import TooManyRounds, flip_all
 from dmr.triangulation.rounds.insertion import SUBSEGMENT, Plane
 
-# Uniform points, grids and outlines need up to 21 rounds of flips. Where a piece lies between rows of n vertices, it may
-# be n / 2, with a few flips each: the serial code, which takes expected linear time, is faster (40,000 vertices a row
-# took an H100 6.2 s, and its host 0.07 s).
+# Uniform points, grids and outlines need up to 21 rounds of flips. Where a piece lies between rows of n vertices, there
+# may be n / 2 rounds with a few flips each: the serial code, which takes expected linear time, is faster (40,000
+# vertices a row took an H100 6.2 s, and its host 0.07 s).
 MOST_FLIP_ROUNDS = 128
 
 
