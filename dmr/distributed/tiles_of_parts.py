@@ -106,7 +106,7 @@ def survey_part(inputs: Sequence[Folder], out: Folder, resources: Resources, *, 
     """
     part = Part.read(inputs[0].path / file)
     own, mesh = part.own, part.mesh
-    checks = OwnChecks(part, None, Workers(thread_count(resources.threads)))
+    checks = OwnChecks(part, 0, None, Workers(thread_count(resources.threads)))
     with numbered(part.numbers, part.triangle_numbers):
         checks.triangulation()
         first = next(iter(checks.findings.failures), None)

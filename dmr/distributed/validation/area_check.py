@@ -18,7 +18,7 @@ from dmr.validation.bounds.sizes import check_areas
 
 
 def check_region_limits(inputs: Sequence[Folder], out: Folder, resources: Resources, *, file: str) -> Summary:
-    """Checks that no triangle of a part exceeds the area limit of its region.
+    """Checks that no triangle of a part exceeds the area limit of its region, except for excused triangles.
 
     Args:
         inputs: the outputs of `check_part` for the part, and of `check_union`. out, resources: as for all tasks; the
@@ -29,6 +29,7 @@ def check_region_limits(inputs: Sequence[Folder], out: Folder, resources: Resour
     labels, limits = inputs[1]["faces"], inputs[1]["limits"]
     own = np.full(len(part.mesh.triangles), np.inf)
     own[: part.own] = limits[np.searchsorted(labels, inputs[0]["faces"])]
+    own[inputs[0]["excused"]] = np.inf
     findings = OwnFindings(part.own)
     findings.start("region areas")
     points = Points(part.mesh.vertices, Workers(thread_count(resources.threads)).map)

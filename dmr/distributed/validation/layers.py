@@ -51,7 +51,8 @@ def write_layers(checks: OwnChecks, out: Folder, given: int, *, faces: bool) -> 
       whether they are not segments; `cut-face`, (c,) a number for the face of the part that each lies in.
     * `border`, (b, 3) for each vertex of these: its number, and how many triangles of the part and ghosts touch it.
     * `skeleton-boundary`, (t, 3) the edges of the skeleton's triangles on the boundary of the mesh;
-      `skeleton-face`, (t,) a number for the face of the part that each lies in; `faces`, (m,) for all triangles.
+      `skeleton-face`, (t,) a number for the face of the part that each lies in; `faces`, (m,) for all triangles;
+      `excused`, (e,) those that may exceed their limits.
     * `small`, (s,) the triangles with small angles near segments, which are in the skeleton.
     * `used`, (u,) the numbers of the input's vertices that have triangles; `used-markers`, (u,) their markers.
 
@@ -91,6 +92,7 @@ def write_layers(checks: OwnChecks, out: Folder, given: int, *, faces: bool) -> 
     out["skeleton-face"] = labels[skeleton]
     if faces:
         out["faces"] = labels[:own]
+        out["excused"] = np.flatnonzero(checks.left.excused[:own])
     out["small"] = numbers[checks.below[checks.near_segments]]
     used = np.flatnonzero(checks.used & (part.numbers < given))
     out["used"] = part.numbers[used]

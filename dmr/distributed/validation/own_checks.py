@@ -18,6 +18,7 @@ from dmr.validation.bounds.sizes import check_max_area, check_max_edge, check_ow
 from dmr.validation.bounds.small_angles import describe_angle, straight_candidates
 from dmr.validation.bounds.unrefined import Unrefined
 from dmr.validation.domain.input_mesh import check_steps, check_vertices
+from dmr.validation.report import REASONS
 from dmr.validation.triangulation.chains import Arcs, Chains
 from dmr.validation.triangulation.duplicates import check_duplicates
 from dmr.validation.triangulation.geometry import check_delaunay, check_orientation
@@ -36,9 +37,14 @@ Int64 = NDArray[np.int64]
 
 
 class OwnChecks:
-    """The checks of the triangles that a part owns, with its ghosts as their surroundings."""
+    """The checks of the triangles that a part owns, with its ghosts as their surroundings.
 
-    def __init__(self, part: Part, min_angle: float | None, workers: Workers) -> None:
+    Args:
+        part: the part; inputs: the number of vertices of the input, 0 if it is not known.
+        min_angle: the bound, if there is one; workers: the threads.
+    """
+
+    def __init__(self, part: Part, inputs: int, min_angle: float | None, workers: Workers) -> None:
         self.part, self.mesh, self.own = part, part.mesh, part.own
         self._workers, self._min_angle = workers, min_angle
         self.findings = OwnFindings(part.own)
@@ -54,6 +60,7 @@ class OwnChecks:
         outer = outer[~(self.used[self.topology.starts[outer]] | self.used[self.topology.ends[outer]])]
         twins[outer] = outer
         self.arcs = Arcs.of(self.topology, self.mesh.segments)
+        self._of_input = part.numbers < inputs
 
     def triangulation(self) -> None:
         """Check what `dmr.validate` checks of any mesh, except overlap, which only the union shows."""
@@ -136,16 +143,18 @@ class OwnChecks:
 
     @cached_property
     def left(self) -> Unrefined:
-        """The triangles that the part lists as unrefined for lack of precision, where it and its ghosts confirm that.
+        """The triangles that the part lists as unrefined, where it and its ghosts confirm the reason.
 
         Segments may go on beyond the ghosts. Then their largest coordinates may be larger than those that are seen, and
-        less is confirmed; whether one has never been split is not seen, so "kept_segment" is not confirmed at all.
+        less is confirmed as lack of precision. A segment that was to be kept is confirmed where both of its ends are
+        vertices of the input, or of triangles that the part owns, around which all segments are seen.
         """
-        listed = self.part.unrefined_triangles.get("precision")
-        if listed is None:
+        listed = {reason: self.part.unrefined_triangles.get(reason) for reason in REASONS}
+        given = {reason: triangles for reason, triangles in listed.items() if triangles is not None}
+        if not given:
             return Unrefined.none(len(self.mesh.triangles))
-        chains = Chains.trace(self.arcs, straight_candidates(self.mesh, self.arcs))
-        return Unrefined.of(self.mesh, self.topology, chains, {"precision": listed})
+        chains = Chains.trace(self.arcs, straight_candidates(self.mesh, self.arcs) & ~self._of_input)
+        return Unrefined.of(self.mesh, self.topology, chains, given, self.used | self._of_input)
 
     @cached_property
     def below(self) -> Int64:

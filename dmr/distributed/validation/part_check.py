@@ -74,7 +74,7 @@ def check_part(
     given = inputs[0]["vertices"] if source else np.empty((0, 2))
     max_edge = sizes_from_arrays(inputs[-1], MAX_EDGE) if inputs else None
     with numbered(part.numbers, part.triangle_numbers):
-        checks = OwnChecks(part, bounds.get("min_angle"), workers)
+        checks = OwnChecks(part, len(given), bounds.get("min_angle"), workers)
         checks.findings.start("parts")
         checks.triangulation()
         if source:

@@ -76,20 +76,29 @@ class Unrefined:
         return cls(np.zeros(count, bool), np.zeros(count, bool), {})
 
     @classmethod
-    def of(cls, mesh: Mesh, topology: Topology, chains: Chains, given: Mapping[str, ArrayLike]) -> Unrefined:
+    def of(
+        cls,
+        mesh: Mesh,
+        topology: Topology,
+        chains: Chains,
+        given: Mapping[str, ArrayLike],
+        complete: Mask | None = None,
+    ) -> Unrefined:
         """Verify the reasons of listed triangles.
 
         Args:
             mesh, topology: the result.
             chains: its constrained edges, grouped by the segment of which they are pieces.
             given: triangle indices, by reason (`Refinement.unrefined_triangles`).
+            complete: (n,) mask of the vertices at which segments are known to end where their chains do; None for all.
+                In a part of a mesh, a segment may go on outside.
 
         Raises:
             OptionError: an index is not that of a triangle.
         """
         count = len(mesh.triangles)
         result = cls.none(count)
-        surroundings = _Surroundings(mesh, topology, chains)
+        surroundings = _Surroundings(mesh, topology, chains, complete)
         measurable = _SMALLEST <= np.abs(mesh.vertices).max(initial=0.0) <= _LARGEST
         if not isinstance(given, Mapping):
             raise WrongTypeError(
@@ -137,7 +146,7 @@ def check_listed(mesh: Mesh, below: NDArray[np.int64], unrefined: Unrefined, fin
 class _Surroundings:
     """Queries about the surroundings of a triangle."""
 
-    def __init__(self, mesh: Mesh, topology: Topology, chains: Chains) -> None:
+    def __init__(self, mesh: Mesh, topology: Topology, chains: Chains, complete: Mask | None) -> None:
         self._x, self._y = mesh.vertices[:, 0], mesh.vertices[:, 1]
         self._triangles = mesh.triangles
         self._twins = topology.twins
@@ -145,9 +154,10 @@ class _Surroundings:
         self._constrained = np.zeros(len(topology.starts), bool)
         self._constrained[half_edges[half_edges >= 0]] = True
         self._largest = _largest_coordinates(mesh, topology, chains)
-        # Chains that consist of one edge.
-        whole = chains.order[chains.offsets[:-1][np.diff(chains.offsets) == 1]]
-        whole = half_edges[whole]
+        single = np.diff(chains.offsets) == 1
+        if complete is not None:
+            single &= complete[chains.tails] & complete[chains.heads]
+        whole = half_edges[chains.order[chains.offsets[:-1][single]]]
         self._whole = np.zeros(len(topology.starts), bool)
         self._whole[whole[whole >= 0]] = True
 

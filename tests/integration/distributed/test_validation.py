@@ -382,3 +382,51 @@ def test_triangles_left_for_want_of_precision_are_listed_and_confirmed(tile_tria
         arrays["unrefined_reasons"] = np.full(part.own, 2, np.uint8)
         np.savez(parts.path(part.index), **arrays)
     assert not dmr.distributed.validate(parts, input=graph, min_angle=45).ok
+
+
+@pytest.mark.parametrize(
+    ("domain", "kept", "tile_triangles"),
+    [
+        (plate_outline(), "boundary", 400),  # with regions and their largest areas
+        (plate_outline(), "all", 400),
+        (dmr.domains.regular_polygon(40), "all", 1000),
+    ],
+)
+def test_kept_segments_in_tiles_leave_triangles_for_the_same_reason(domain, kept, tile_triangles, tmp_path):
+    bounds = {"min_angle": 30, "max_area": 2e-3}
+    plain = dmr.refine(domain, keep_segments=kept, device="cpu", threads=1, **bounds)
+    parts = dmr.distributed.refine(
+        domain, tmp_path / "out", tile_triangles=tile_triangles, keep_segments=kept, device="cpu", threads=1, **bounds
+    )
+    assert len(parts.manifest["passes"]) > 1
+    assert set(parts.unrefined) == set(plain.unrefined) == {"kept_segment"}
+    assert parts.unrefined["kept_segment"] == pytest.approx(plain.unrefined["kept_segment"], rel=0.1)
+    left = parts.unrefined_triangles
+    assert dmr.validate(parts.gather(), input=domain, unrefined=left, **bounds).ok
+    for input in (domain, None):
+        report = validate(parts, input=input, **bounds)
+        assert report.ok, report.failures
+        below = set(report.unrefined["kept_segment"])
+        assert below == set(left["kept_segment"].tolist())
+    # Without the list nothing is excused.
+    for part in parts:
+        changed(
+            parts, part.index, lambda arrays: [arrays.pop(name, None) for name in ("unrefined", "unrefined_reasons")]
+        )
+    expected = dmr.validate(parts.gather(), input=domain, **bounds).counts
+    found = validate(parts, input=domain, **bounds).counts
+    assert found == expected and found["angle"] > 5
+
+
+def test_segments_that_were_split_confirm_no_reason(tmp_path):
+    """All triangles are said to be left because of kept segments, but all segments were split."""
+    square = dmr.domains.rectangle(1, 1)
+    fine = dmr.refine(square, max_area=0.01, device="cpu", threads=1).mesh
+    parts = partition(fine, tmp_path / "out", 3)
+    for part in parts:
+        lies = {"unrefined": np.arange(part.own, dtype=np.int32), "unrefined_reasons": np.full(part.own, 3, np.uint8)}
+        changed(parts, part.index, lambda arrays, lies=lies: arrays.update(lies))
+    for input in (square, None):
+        report = validate(parts, input=input, min_angle=40, max_area=0.005)
+        assert report.unrefined == {"kept_segment": ()}
+        assert report.counts == dmr.validate(fine, input=input, min_angle=40, max_area=0.005).counts
