@@ -7,6 +7,18 @@ struct alignas(16) Point {
     float64 x, y;
 };
 
+// The corners of a triangle are numbered 0, 1, 2, counter-clockwise.
+INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
+INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
+
+// Element k of three that are already loaded. A GPU has them in registers, which cannot be indexed. A CPU indexes
+// memory instead of a branch: where any of the three may be the one, it would guess wrong two times out of three.
+template <class T> INLINE T one_of(const T (&three)[3], int k) {
+    if (READS_WHOLE_RECORDS)
+        return k == 0 ? three[0] : (k == 1 ? three[1] : three[2]);
+    return three[k];
+}
+
 INLINE bool same_place(Point a, Point b) { return a.x == b.x && a.y == b.y; }
 
 // Whether p, on the line through a and b, lies strictly between them.

@@ -70,12 +70,10 @@ struct SteinerPoint {
 // With limit = infinity it is always the circumcenter.
 INLINE SteinerPoint steiner_point(Point a, Point b, Point c, float64 limit) {
     const float64 ab = squared_length(a, b), bc = squared_length(b, c), ca = squared_length(c, a);
-    Point p = a, q = b, r = c;
-    if (bc < ab && bc <= ca) {
-        p = b, q = c, r = a;
-    } else if (ca < ab && ca < bc) {
-        p = c, q = a, r = b;
-    }
+    const Point corners[] = {a, b, c};
+    const int first = int((bc < ab) & (bc <= ca)) + 2 * int((ca < ab) & (ca < bc)); // no branches, see one_of
+    const Point p = one_of(corners, first), q = one_of(corners, next_corner(first)),
+                r = one_of(corners, previous_corner(first));
     const float64 ux = p.x - r.x, uy = p.y - r.y, vx = q.x - r.x, vy = q.y - r.y;
     const float64 height = 0.5 * ((ux * vx + uy * vy) / (ux * vy - uy * vx));
     const bool off_center = !(height <= limit); // also where a needle's area rounds to zero

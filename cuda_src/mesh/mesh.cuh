@@ -70,16 +70,14 @@ INLINE void prefetch_surroundings(const int32 *listed, Index i, Index end, const
         prefetch_neighbours(triangles[listed[i + NEAR]], triangles);
     }
     if (i + NEARER < end)
-        for (int32 across : triangles[listed[i + NEARER]].link)
-            if (across >= 0) {
-                prefetch_corners(triangles[across], points);
-                prefetch_neighbours(triangles[across], triangles);
-            }
+        for (int32 link : triangles[listed[i + NEARER]].link) {
+            prefetch_corners(triangles[perhaps_across(link)], points);
+            prefetch_neighbours(triangles[perhaps_across(link)], triangles);
+        }
     if (i + NEAREST < end)
-        for (int32 across : triangles[listed[i + NEAREST]].link)
-            for (int k = 0; across >= 0 && k < 3; ++k)
-                if (triangles[across].link[k] >= 0)
-                    prefetch_corners(triangles[triangles[across].link[k]], points);
+        for (int32 link : triangles[listed[i + NEAREST]].link)
+            for (int32 next : triangles[perhaps_across(link)].link)
+                prefetch_corners(triangles[perhaps_across(next)], points);
 }
 
 // The same for a loop over subsegments to be split: prefetches the subsegments, their ends and the triangles on their
@@ -115,8 +113,7 @@ INLINE void prefetch_around_subsegments(const int32 *listed, Index i, Index end,
         });
     if (i + NEAREST < end)
         sides_of(i + NEAREST, [&](const Triangle &t) {
-            for (int32 across : t.link)
-                if (across >= 0)
-                    prefetch_corners(triangles[across], mesh.points);
+            for (int32 link : t.link)
+                prefetch_corners(triangles[perhaps_across(link)], mesh.points);
         });
 }

@@ -42,27 +42,23 @@ INLINE Triangle without_owner(const Triangle &t) {
     return {{t.vertex[0], t.vertex[1], t.vertex[2]}, {t.link[0], t.link[1], t.link[2]}, 0};
 }
 
-INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
-INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
-
-// Element k of three, of a record that is already loaded.
-INLINE int32 one_of(const int32 (&three)[3], int k) {
-    if (READS_WHOLE_RECORDS) // it is in registers, which cannot be indexed
-        return k == 0 ? three[0] : (k == 1 ? three[1] : three[2]);
-    return three[k];
-}
 INLINE int32 corner(const Triangle &t, int k) { return one_of(t.vertex, k); }
 INLINE int32 link_across(const Triangle &t, int k) { return one_of(t.link, k); }
 
 INLINE int32 edge_from(const Triangle &t, int k) { return corner(t, next_corner(k)); }
 INLINE int32 edge_to(const Triangle &t, int k) { return corner(t, previous_corner(k)); }
 
-// The edge of t that starts at vertex `from`. The caller knows that t has the edge it means.
+// The edge of t that starts at vertex `from`. The caller knows that t has the edge it means. No branch, since a CPU
+// would guess wrong two times out of three.
 INLINE int edge_that_starts_at(const Triangle &t, int32 from) {
-    return t.vertex[1] == from ? 0 : (t.vertex[2] == from ? 1 : 2);
+    return 2 - 2 * int(t.vertex[1] == from) - int(t.vertex[2] == from);
 }
 
 // ---- Prefetching on a CPU (a GPU does none): records first, then what they point to -------------------------------
+
+// The triangle across a link, or any one, if there is none: prefetching too much takes less time than a branch that
+// goes either way.
+INLINE int32 perhaps_across(int32 link) { return link < 0 ? 0 : link; }
 
 INLINE void prefetch_corners(const Triangle &t, const Point *points) {
     for (int32 v : t.vertex)
@@ -70,9 +66,8 @@ INLINE void prefetch_corners(const Triangle &t, const Point *points) {
 }
 
 INLINE void prefetch_neighbours(const Triangle &t, const Triangle *triangles) {
-    for (int32 across : t.link)
-        if (across >= 0)
-            prefetch(&triangles[across]);
+    for (int32 link : t.link)
+        prefetch(&triangles[perhaps_across(link)]);
 }
 
 // For a loop over listed triangles that reads their corners.

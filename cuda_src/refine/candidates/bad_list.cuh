@@ -17,8 +17,7 @@ INLINE Sums<1> survey_fresh(const Team &team, Piece piece, const int32 *fresh, u
         const uint32 q = quality[fresh[i]];
         const bool unlisted = to_refine(q) && !(q & LISTED);
         flags[i] = unlisted;
-        if (unlisted)
-            quality[fresh[i]] = q | LISTED;
+        quality[fresh[i]] = unlisted ? q | LISTED : q; // a branch would go either way
         return Sums<1>{{unlisted}};
     });
 }

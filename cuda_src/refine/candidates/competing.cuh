@@ -26,14 +26,17 @@ INLINE bool is_unbeaten_choice(int32 choice) { return choice == UNBEATEN || choi
 // ---- Bad triangles ------------------------------------------------------------------------------------------------
 
 // Urgency of a triangle among its neighbours; 0 if it does not compete. The bit LISTED of a word may change at the same
-// time, the others do not.
+// time, the others do not. Without a branch, which would go either way half of the time.
 INLINE uint32 urgency(uint32 quality) {
-    return to_refine(quality) && !(quality & LARGE) ? BAD | (quality & URGENCY_MASK) : 0;
+    const bool competes = (quality & (BAD | GIVEN_UP | LARGE)) == BAD;
+    return (0u - uint32(competes)) & (BAD | (quality & URGENCY_MASK));
 }
 
 // Whether triangle `other` is more urgent than t. Ties are broken by hash.
 INLINE bool beats(uint32 its, int32 other, uint32 mine, int32 t) {
-    return its > mine || (its == mine && hash32(uint32(other)) > hash32(uint32(t)));
+    if (its == mine) // seldom
+        return hash32(uint32(other)) > hash32(uint32(t));
+    return its > mine;
 }
 
 // The first neighbour of `triangle`, other than t, that is more urgent than t, or NOTHING. The three words are loaded
@@ -42,8 +45,12 @@ INLINE int32 rival_beside(const Triangle &triangle, const uint32 *quality, int32
     uint32 of[3];
     for (int k = 0; k < 3; ++k) {
         const int32 across = triangle.link[k];
-        of[k] = across < 0 || across == t ? 0 : urgency(racing_load(&quality[across]));
+        const bool other = (across >= 0) & (across != t);
+        of[k] = (0u - uint32(other)) & urgency(racing_load(&quality[other ? across : t]));
     }
+    const uint32 two = of[0] > of[1] ? of[0] : of[1], highest = two > of[2] ? two : of[2];
+    if (highest < mine)
+        return NOTHING;
     for (int k = 0; k < 3; ++k)
         if (beats(of[k], triangle.link[k], mine, t))
             return triangle.link[k];
@@ -66,19 +73,17 @@ OUTLINE int32 farther_rival(const Triangle *triangles, const uint32 *quality, in
 
 // A bad triangle competes only if no bad neighbour, and no bad neighbour of a neighbour, is more urgent: otherwise its
 // cavity would most likely lose to theirs, and growing it would be wasted. Three of four competing triangles insert
-// their point. If rivals are `remembered`, a beaten triangle first checks whether the triangle now in its stored
-// rival's slot still beats it: most wait for several rounds, and this spares them the search of their neighbourhood in
-// each round. The most urgent triangle of all never waits. A triangle that is only too large compares itself with its
+// their point. The most urgent triangle of all never waits. A triangle that is only too large compares itself with its
 // direct neighbours alone: cavities are small there, and more than nine of ten insert their point nevertheless, in a
 // quarter fewer rounds.
-INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool remembered) {
+INLINE bool compares_far(uint32 q, bool far) { return far || (q & SKINNY) != 0; }
+
+// The first triangle of that neighbourhood that is more urgent than t, or NOTHING.
+INLINE int32 rival_around(const Mesh &mesh, int32 t, uint32 q, bool far) {
     const uint32 mine = urgency(q);
-    const int32 last = remembered ? mesh.rivals[t] - 1 : NOTHING;
-    if (mine == 0 || (last != NOTHING && beats(urgency(racing_load(&mesh.quality[last])), last, mine, t)))
-        return false;
     const Triangle here = without_owner(mesh.triangles[t]);
     int32 rival = rival_beside(here, mesh.quality, t, mine);
-    if (rival == NOTHING && (far || (q & SKINNY) != 0)) {
+    if (rival == NOTHING && compares_far(q, far)) {
         Triangle around[3];
         for (int k = 0; k < 3; ++k)
             around[k] = here.link[k] < 0 ? Triangle{{}, {NOTHING, NOTHING, NOTHING}, 0}
@@ -88,6 +93,21 @@ INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool reme
         if (far && rival == NOTHING)
             rival = farther_rival(mesh.triangles, mesh.quality, t, mine);
     }
+    return rival;
+}
+
+// Whether the triangle now in the slot of t's last rival beats t. Most beaten triangles wait for several rounds, and
+// this spares them the search of their neighbourhood in each round.
+INLINE bool last_rival_beats(const Mesh &mesh, int32 t, uint32 q) {
+    const int32 last = mesh.rivals[t] - 1, rival = last == NOTHING ? t : last; // t does not beat itself
+    return beats(urgency(racing_load(&mesh.quality[rival])), rival, urgency(q), t);
+}
+
+// Whether no triangle beats t. If rivals are `remembered`, a beaten triangle looks at its last one first.
+INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool remembered) {
+    if (urgency(q) == 0 || (remembered && last_rival_beats(mesh, t, q)))
+        return false;
+    const int32 rival = rival_around(mesh, t, q, far);
     if (remembered)
         mesh.rivals[t] = rival + 1;
     return rival == NOTHING;

@@ -71,7 +71,7 @@ INLINE void gather_bad(const Team &team, Piece piece, Sums<2> before, const Comp
         [&](Index i, Sums<2> place) {
             if (flags[i] & STAYS)
                 copied[place.of[0]] = listed[i];
-            if (place.of[1] % found.stride == 0 && competes(i)) {
+            if (competes(i) && place.of[1] % found.stride == 0) {
                 const int32 candidate = found.segments + place.of[1] / found.stride;
                 if (candidate < most)
                     roots[candidate] = listed[i];

@@ -17,28 +17,63 @@ INLINE Sums<1> survey_subsegments(const Team &team, Piece piece, const int32 *sp
 enum Surveyed { STAYING, CHOSEN, WINDOW, SURVEYED };
 enum SurveyFlag : uint8 { STAYS = 1, COMPETES = 2 };
 
-// Prefetching for the survey: the words of listed triangles, then those of their rivals, and the records of triangles
-// without a rival.
-INLINE void prefetch_neighbourhoods(const int32 *listed, Index i, Index end, const Mesh &mesh) {
-    if (!PREFETCHES)
-        return;
-    if (i + 24 < end) {
-        prefetch(&mesh.quality[listed[i + 24]]);
-        prefetch(&mesh.rivals[listed[i + 24]]);
-    }
-    if (i + 16 < end) {
-        const int32 last = mesh.rivals[listed[i + 16]] - 1;
-        if (last == NOTHING)
-            prefetch(&mesh.triangles[listed[i + 16]]);
-        else
-            prefetch(&mesh.quality[last]);
-    }
-    if (i + 8 < end && mesh.rivals[listed[i + 8]] == 0)
-        for (int32 across : mesh.triangles[listed[i + 8]].link)
-            if (across >= 0) {
-                prefetch(&mesh.triangles[across]);
-                prefetch(&mesh.quality[across]);
+// A CPU's survey of a piece of the list, if rivals are remembered: the flags and sums of survey_bad. Triangles that
+// search their neighbourhood have to wait for memory. Those of a block of entries are gathered first, and each search
+// finds what it reads prefetched by the ones before it.
+INLINE Sums<2> survey_by_blocks(Piece piece, const int32 *listed, const Mesh &mesh, int32 choice, uint8 *flags) {
+    constexpr Index BLOCK = 1024, FAR = 24, NEAR = 12;
+    constexpr int ROOTS = 10, RECORDS = 6, WORDS = 3; // searches ahead
+    const bool far = choice == UNBEATEN_FAR;
+    uint32 *const quality = mesh.quality;
+    const Triangle *const triangles = mesh.triangles;
+    int32 searching[BLOCK];
+    Sums<2> found = {};
+    for (Index begin = piece.begin; begin < piece.end; begin += BLOCK) {
+        const Index end = begin + BLOCK < piece.end ? begin + BLOCK : piece.end;
+        int count = 0;
+        for (Index i = begin; i < end; ++i) {
+            if (i + FAR < piece.end) {
+                prefetch(&quality[listed[i + FAR]]);
+                prefetch(&mesh.rivals[listed[i + FAR]]);
             }
+            if (i + NEAR < piece.end)
+                prefetch(&quality[perhaps_across(mesh.rivals[listed[i + NEAR]] - 1)]);
+            const int32 t = listed[i];
+            const uint32 q = racing_load(&quality[t]);
+            const bool stays = to_refine(q);
+            flags[i] = stays ? STAYS : 0;
+            found.of[STAYING] += stays;
+            if (!stays)
+                racing_store(&quality[t], q & ~LISTED);
+            searching[count] = int32(i - begin); // the next one is stored in its place, unless it searches
+            count += int(urgency(q) != 0) & int(!last_rival_beats(mesh, t, q));
+        }
+        const auto entry = [&](int k) { return listed[begin + searching[k]]; };
+        const auto prefetch_across = [&](int32 link, bool record) {
+            prefetch(&quality[perhaps_across(link)]);
+            if (record)
+                prefetch(&triangles[perhaps_across(link)]);
+        };
+        for (int k = 0; k < count; ++k) {
+            if (k + ROOTS < count)
+                prefetch(&triangles[entry(k + ROOTS)]);
+            if (k + RECORDS < count)
+                for (int32 link : triangles[entry(k + RECORDS)].link)
+                    prefetch_across(link, true);
+            if (k + WORDS < count && compares_far(racing_load(&quality[entry(k + WORDS)]), far))
+                for (int32 link : triangles[entry(k + WORDS)].link)
+                    for (int32 next : triangles[perhaps_across(link)].link)
+                        prefetch_across(next, far);
+            const Index i = begin + searching[k];
+            const int32 t = entry(k), rival = rival_around(mesh, t, racing_load(&quality[t]), far);
+            mesh.rivals[t] = rival + 1;
+            if (rival == NOTHING) {
+                flags[i] |= COMPETES;
+                ++found.of[CHOSEN];
+            }
+        }
+    }
+    return found;
 }
 
 // Flags the entries of a piece: flags[i] says whether entry i stays, and whether it competes. Clears LISTED in the
@@ -61,9 +96,11 @@ INLINE Sums<SURVEYED> survey_bad(const Team &team, Piece piece, const int32 *lis
         team.barrier();
     }
     const int32 window = most_urgent[0];
+    if (ONE_MEMBER && is_unbeaten_choice(choice) && !windows) {
+        const Sums<2> found = survey_by_blocks(piece, listed, mesh, choice, flags);
+        return {{found.of[STAYING], found.of[CHOSEN], window}};
+    }
     const Sums<2> found = team.sum(piece, [&](Index i) {
-        if (!windows)
-            prefetch_neighbourhoods(listed, i, piece.end, mesh);
         const int32 t = listed[i];
         const uint32 q = racing_load(&quality[t]);
         const bool stays = to_refine(q);

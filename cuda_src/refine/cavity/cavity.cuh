@@ -114,8 +114,7 @@ INLINE void prefetch_boundary(const Cavities &cavities, Index i, Index end, cons
         return;
     const Cavity cavity = cavities.at(i);
     for (int j = 0; j < cavities.extents[i].edges; ++j)
-        if (cavity.edge(j).across >= 0)
-            prefetch(&triangles[cavity.edge(j).across]);
+        prefetch(&triangles[perhaps_across(cavity.edge(j).across)]);
 }
 
 INLINE void prefetch_boundary_points(const Cavities &cavities, Index i, Index end, const Point *points) {
@@ -246,8 +245,7 @@ template <Arithmetic arithmetic> class Growth {
   private:
     METHOD void push(int32 to, int32 across) {
         growing_.push(to, across);
-        if (across >= 0)
-            prefetch(&triangles_[across]);
+        prefetch(&triangles_[perhaps_across(across)]);
     }
 
     GrowingCavity growing_;

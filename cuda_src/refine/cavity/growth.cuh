@@ -105,7 +105,7 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
             outcome = growth.run(meet, [&](Point u, Point v, bool first) {
                 if (turn == ELSEWHERE)
                     too_near = too_near || squared_length(u, p) < least_distance;
-                else if (chooses && turn == AT_CENTER)
+                else if (chooses && turn == AT_CENTER && !obstacles.any)
                     petal.pass(u, v, first);
             });
         }

@@ -89,11 +89,11 @@ class Petal {
     METHOD int best() const {
         int32 fewest = around_center_.bad[0];
         int best = NOTHING;
-        for (int k = 0; k < PETAL_PLACES; ++k)
-            if (around_.bad[k] < fewest) {
-                fewest = around_.bad[k];
-                best = k;
-            }
+        for (int k = 0; k < PETAL_PLACES; ++k) {
+            const bool fewer = around_.bad[k] < fewest;
+            fewest = fewer ? around_.bad[k] : fewest;
+            best = fewer ? k : best;
+        }
         return best;
     }
 

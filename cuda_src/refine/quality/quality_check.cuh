@@ -51,18 +51,15 @@ struct Bounds {
 INLINE uint32 quality_of(const Triangle &t, const Mesh &mesh, const Corners &corners, Bounds bounds) {
     const Point *const points = mesh.points;
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
-    float64 least = squared_length(b, c);
-    int apex = 0; // the corner opposite the shortest edge has the smallest angle
-    const float64 ca = squared_length(c, a), ab = squared_length(a, b);
-    Point p = a, q = b, r = c;
-    if (ca < least) {
-        least = ca, apex = 1;
-        p = b, q = c, r = a;
-    }
-    if (ab < least) {
-        least = ab, apex = 2;
-        p = c, q = a, r = b;
-    }
+    const float64 bc = squared_length(b, c), ca = squared_length(c, a), ab = squared_length(a, b);
+    const bool second = ca < bc;
+    const float64 lesser = second ? ca : bc;
+    const bool third = ab < lesser;
+    const float64 least = third ? ab : lesser;
+    const int apex = third ? 2 : int(second); // the corner opposite the shortest edge has the smallest angle
+    const Point corners_of_t[] = {a, b, c};
+    const Point p = one_of(corners_of_t, apex), q = one_of(corners_of_t, next_corner(apex)),
+                r = one_of(corners_of_t, previous_corner(apex));
     const float64 pq = squared_length(p, q), pr = squared_length(p, r); // the two longer edges
     const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
     // The area plus its rounding error, which in a needle can be as large as the area itself.
