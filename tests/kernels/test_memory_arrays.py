@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
+import resource
 import signal
 import subprocess
 import sys
@@ -27,6 +29,28 @@ LARGE = 100_000  # enough indices for every thread to get some
 
 
 # Arrays
+
+
+PAGES_OF_A_SECOND_CALL = """
+import resource
+from dmr.memory import open_device
+device = open_device("cpu", 1)
+def use():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    arrays = [device.empty(2**17, "float64") for _ in range(40)]  # 1 MiB each
+    for array in arrays:
+        array.values.fill(1.0)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+print(use(), use())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators decide by themselves")
+def test_memory_of_freed_arrays_is_kept_for_the_next_call():
+    made = subprocess.run([sys.executable, "-c", PAGES_OF_A_SECOND_CALL], capture_output=True, text=True, check=True)
+    first, second = map(int, made.stdout.split())
+    assert first > 40 * 2**20 // resource.getpagesize() // 2
+    assert second < first // 20
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

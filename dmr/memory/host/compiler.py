@@ -8,11 +8,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dmr.common.errors import NativeLibraryError
 from dmr.common.native import declare, interruptible, load_library
 from dmr.common.threads import available_threads
 from dmr.memory.declarations import source_folder
 from dmr.memory.signatures import signatures
+
+LARGEST_NOTICED = 2**25 - 2**16  # bytes: larger arrays do not change the limit (DEFAULT_MMAP_THRESHOLD_MAX of glibc)
 
 LIBRARY = Path(__file__).resolve().parent / "_kernels.so"
 
@@ -24,6 +28,7 @@ def library() -> ctypes.CDLL:
     Raises:
         NativeLibraryError: as `load_library`; or the library was built from other sources.
     """
+    keep_freed_pages()
     loaded = load_library(LIBRARY)
     declare(loaded, "host_sources", ctypes.c_char_p)
     if loaded.host_sources().decode() != sources_digest():
@@ -42,6 +47,16 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "host_all_finite", ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, threads)
     interruptible(loaded, "host_poll", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
     return loaded
+
+
+def keep_freed_pages() -> None:
+    """Lets glibc keep up to 64 MiB of freed memory for the next arrays, instead of returning it to the system.
+
+    A call allocates and frees arrays of some 30 MB in all for 100,000 triangles. New pages for them would take 5% of
+    its time (docs/internals/memory.md). glibc adapts the limit to the largest array that a program has freed. This
+    frees one, which is never written, so that it has no pages.
+    """
+    np.empty(LARGEST_NOTICED, np.uint8)
 
 
 def sources_digest() -> str:

@@ -137,7 +137,7 @@ class DeviceRounds:
         """Launches the rounds that need no launch per step. Returns their progress if no other rounds are left, as far
         as it pays to wait for that.
 
-        A GPU runs the first of them while the host records the loop.
+        A GPU runs the first of them while the host records the loop. On a CPU they have ended when they are launched.
         """
         teams, work, several = self._teams, self._work, self._teams.several_teams
         if not teams.available:
@@ -146,7 +146,8 @@ class DeviceRounds:
         teams.by_several_teams(arrays)
         if several is not None:
             teams.by_one_team(arrays)  # what several teams leave, without a return to the host
-        waits = work.state.slots <= work.small_mesh or (several is not None and work.bad.count <= several["listed"])
+        few = work.state.slots <= work.small_mesh or (several is not None and work.bad.count <= several["listed"])
+        waits = few or work.state.device.threads > 0
         for turn in range(MOST_TEAM_TURNS if waits else 0):
             if turn > 0:
                 teams.by_several_teams(arrays)
