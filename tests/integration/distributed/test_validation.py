@@ -384,6 +384,13 @@ def test_triangles_left_for_want_of_precision_are_listed_and_confirmed(tile_tria
     assert not dmr.distributed.validate(parts, input=graph, min_angle=45).ok
 
 
+def without_list(arrays: dict[str, Any]) -> None:
+    """Removes the list of unrefined triangles."""
+    for name in ("unrefined", "unrefined_reasons"):
+        arrays.pop(name, None)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("domain", "kept", "tile_triangles"),
     [
@@ -410,9 +417,7 @@ def test_kept_segments_in_tiles_leave_triangles_for_the_same_reason(domain, kept
         assert below == set(left["kept_segment"].tolist())
     # Without the list nothing is excused.
     for part in parts:
-        changed(
-            parts, part.index, lambda arrays: [arrays.pop(name, None) for name in ("unrefined", "unrefined_reasons")]
-        )
+        changed(parts, part.index, without_list)
     expected = dmr.validate(parts.gather(), input=domain, **bounds).counts
     found = validate(parts, input=domain, **bounds).counts
     assert found == expected and found["angle"] > 5
