@@ -33,7 +33,7 @@ COMPILER = shlex.split(environ.get("CXX", "g++"))
 
 
 def digest(folder: Path) -> str:
-    """What the kernels are built from, in one number (compared by dmr/memory/host/compiler.py)."""
+    """The digest of the sources of the kernels (compared by dmr/memory/host/compiler.py)."""
     total = sha256()
     for source in sorted(folder.rglob("*.cu*")):
         total.update(source.read_bytes())
@@ -117,7 +117,7 @@ def sources(*patterns: str) -> list[str]:
 
 
 def main() -> None:
-    """What `pip install` runs."""
+    """Builds the package; `pip install` runs this."""
     setup(
         ext_modules=[
             NativeLibrary("dmr.memory.host._kernels", sources("cuda_src/**/*.cu", "cuda_src/portable/host.cpp")),

@@ -21,7 +21,7 @@ Int = NDArray[np.int32]
 
 
 class OutlineArrays(Protocol):
-    """What meshes and graphs have; shapes and meanings are those of `Pslg`."""
+    """The arrays that meshes and graphs share; shapes and meanings are those of `Pslg`."""
 
     @property
     def vertices(self) -> Float:
@@ -37,11 +37,11 @@ class OutlineArrays(Protocol):
 
     @property
     def names(self) -> Names:
-        """Of regions and markers."""
+        """The names of regions and markers."""
 
 
 class MeshArrays(OutlineArrays, Protocol):
-    """What meshes have beside it; shapes and meanings are those of `Mesh`."""
+    """The further arrays of meshes; shapes and meanings are those of `Mesh`."""
 
     @property
     def triangles(self) -> Int:
@@ -57,7 +57,7 @@ class MeshArrays(OutlineArrays, Protocol):
 
 
 class GraphArrays(OutlineArrays, Protocol):
-    """What graphs have beside it; shapes and meanings are those of `Pslg`."""
+    """The further arrays of graphs; shapes and meanings are those of `Pslg`."""
 
     @property
     def holes(self) -> Float:

@@ -26,7 +26,7 @@ class Geometry(Protocol):
 DomainLike = Pslg | ArrayLike | Geometry | Sequence[Geometry] | Mapping[str, Any]
 MeshLike = Mesh | DomainLike
 
-# What `_converted` converts, for messages.
+# The forms that `_converted` accepts, for messages.
 CONVERTED = (
     "points",
     "a pair of points and segments",

@@ -34,7 +34,7 @@ log = logging.getLogger("dmr")
 # Up to this many triangles, one CPU thread finishes before a GPU has been opened, and before other threads have woken.
 TOO_FEW_FOR_A_GPU = 1024
 
-# Of a function of sizes that is sampled ahead; what it returns for each triangle decides in the end.
+# The error of sampling a function of sizes ahead; its value for each triangle decides in the end.
 SAMPLING_ERROR = 0.1
 
 

@@ -1,4 +1,4 @@
-"""Where an algorithm runs: on the device that has the graph, or on the one that the caller names."""
+"""Chooses the device of an algorithm: the one that has the graph, or the one that the caller names."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_python_suggests_names_of_the_package():
 
 
 def completed(words, program="dmr"):
-    """What bash offers after words, of which the last one is being typed."""
+    """Returns bash's completions after words, the last of which is being typed."""
     script = subprocess.run(
         [sys.executable, "-m", program, "--completion", "bash"],
         check=True, capture_output=True, text=True, env=environment(),

@@ -89,7 +89,7 @@ def test_child_launching_kernels_are_linked_with_the_device_runtime(tmp_path, mo
         written = made.stat().st_mtime_ns
         assert cubin(source, (9, 0)) == made and made.stat().st_mtime_ns == written
         missing = re.findall(r"UND (\w+)$", output_of("readelf", "-sW", made), re.MULTILINE)
-        # What the driver itself provides: its own calls, and the launch of a graph.
+        # Symbols of the driver: its own calls, and the launch of a graph.
         assert all(name.startswith("__cuda_syscall_") or name == "cudaGraphLaunch" for name in missing)
 
 

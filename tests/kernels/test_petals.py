@@ -62,7 +62,7 @@ def choice(points, triangle, bound):
     clearance = lengths[k] / (2 * math.sin(math.radians(bound)))
 
     def skinny(place):
-        """How many triangles of the fan are, and how near the nearest is to the bound."""
+        """The number of skinny triangles of the fan, and how near the nearest is to the bound."""
         angles = [smallest_angle(place, ring[j - 1], ring[j]) for j in range(len(ring))]
         return sum(angle < bound for angle in angles), min(abs(angle - bound) for angle in angles) / bound
 

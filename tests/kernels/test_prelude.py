@@ -31,7 +31,7 @@ ABOVE = {
 
 
 def names(*files: str, after: str = "") -> set[str]:
-    """What the files declare outside of namespaces, the methods of structs as "Struct.method"."""
+    """The names that the files declare outside of namespaces, methods of structs as "Struct.method"."""
     text = "\n".join((PORTABLE / file).read_text() for file in files)
     text = NAMESPACE.sub("", text[text.index(after) :])
     found = {name.replace("::", ".") for kind in (MACRO, CONSTANT, FUNCTION) for name in kind.findall(text)}

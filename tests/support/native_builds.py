@@ -45,7 +45,7 @@ def output_of(*command, **more):
 
 
 def compiled(command: Iterable[str | Path], source: Path, suffix: str = ".o", text: str = "") -> Path:
-    """What a compiler makes of a source; the result of an earlier call if nothing has changed since.
+    """Compiles a source; returns the result of an earlier call if nothing has changed since.
 
     Args:
         command: the compiler and its flags, without source and result.

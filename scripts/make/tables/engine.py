@@ -11,7 +11,7 @@ STUDY = "2026-11-23-h200-components"
 
 
 def conditions() -> str:
-    """When and where the study was measured."""
+    """States when and where the study was measured."""
     assert not report.differing(study(STUDY))
     return f"Measured {measured(study(STUDY))}. All strategies gave the same results."
 

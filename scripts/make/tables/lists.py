@@ -15,7 +15,7 @@ BENCHES = {"H200": "2026-11-22-h200-lists", "2 cores": "2026-11-22-2-cores-lists
 
 
 def conditions() -> str:
-    """When and where the study was measured."""
+    """States when and where the study was measured."""
     assert agree(study(STUDY))
     return f"Measured {measured(study(STUDY))}. All methods gave the same ranks."
 

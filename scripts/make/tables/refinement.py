@@ -147,7 +147,7 @@ def _profile(name: str) -> dict[str, dict[str, str]]:
 
 
 def conditions() -> str:
-    """When and where the study was measured, and how much of it was proved."""
+    """States when and where the study was measured, and how much of it was proved."""
     found = lines(study(STUDY))
     proved, runs = sum(line["proved"] for line in found), sum(line["runs"] for line in found)
     unproved = ", ".join(sorted({line["input"].removeprefix("thesis-") for line in found if not line["proved"]}))

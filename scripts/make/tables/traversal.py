@@ -18,7 +18,7 @@ def graphs() -> Record:
 
 
 def conditions() -> str:
-    """When and where the study was measured, and what was compared."""
+    """States when and where the study was measured, and what was compared."""
     assert not disagreeing(graphs())
     dated = dict.fromkeys(measured(study(name)) for name in STUDIES)
     return f"Measured {'; '.join(dated)}. {compared(graphs())}"

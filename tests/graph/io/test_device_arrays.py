@@ -181,7 +181,7 @@ def test_memory_outlives_its_device_array():
 
 @pytest.mark.gpu
 def test_capsules_of_a_gpu(gpu):
-    """What a consumer of DLPack reads (dlpack.h), and that the memory lives as long as the capsule."""
+    """The fields that a consumer of DLPack reads (dlpack.h) are right, and the memory lives as long as the capsule."""
     from dmr.memory import exchange
 
     array = gpu.array(np.arange(10, dtype=np.int64))[2:]

@@ -55,7 +55,7 @@ def plain(value):
 
 
 def outcome(function, *args, **options):
-    """What a call returns, with the items of generators, or the exception that it raises."""
+    """Returns the result of a call, with the items of generators, or the exception that it raises."""
     try:
         found = function(*args, **options)
         if isinstance(found, nx.Graph):

@@ -351,7 +351,7 @@ def test_markers_of_lines_come_before_those_of_polygons():
 
 
 class Table:
-    """What geopandas gives of a table."""
+    """Stands for a table of geopandas: its features, and its coordinate reference system."""
 
     def __init__(self, crs=None):
         self.crs = crs

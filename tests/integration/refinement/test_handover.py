@@ -245,7 +245,7 @@ def test_points_that_change_later_do_not_change_the_input(stays):
 
 @pytest.fixture
 def events(device, monkeypatch):
-    """What happens to the host's memory and to the loop of rounds, in order; small results count as large ones."""
+    """The events of the host's memory and of the loop of rounds, in order; small results count as large ones."""
     found = []
     monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
     monkeypatch.setattr(result_memory, "is_downloaded", lambda device: True)

@@ -573,7 +573,7 @@ def test_cells_sharing_edges_up_to_rounding(seed):
     mesh = dmr.triangulate(graph)
     report = validate(mesh, input=graph)
     assert report.ok, report.lines()
-    # What is wrong by more than rounding is found all the same.
+    # Errors larger than rounding are still found.
     centroids = mesh.vertices[mesh.triangles].mean(axis=1)
     middle = np.abs(centroids - graph.vertices[16:20].mean(axis=0)).max(axis=1) < 0.1
     assert middle.any()
@@ -587,7 +587,7 @@ def test_cells_sharing_edges_up_to_rounding(seed):
 
 
 def lengths(mesh):
-    """Of the segments of a mesh."""
+    """The lengths of the segments of a mesh."""
     return np.hypot(*(mesh.vertices[mesh.segments[:, 0]] - mesh.vertices[mesh.segments[:, 1]]).T)
 
 

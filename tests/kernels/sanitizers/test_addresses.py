@@ -10,7 +10,7 @@ from tests.support.sanitizers.programs import is_detected, results, runtime, scr
 
 # With -O1 the checks take two to four times as long to compile.
 ASAN = ("-Og", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-# What is read before it was written holds a pattern, and would change the results.
+# Memory that is read before it was written holds a pattern, and would change the results.
 ASAN_OPTIONS = "detect_leaks=0:max_malloc_fill_size=1000000000:malloc_fill_byte=165"
 
 
@@ -29,7 +29,7 @@ def under_asan(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def plain_results(small_meshes):
-    """What the installed library gives."""
+    """The results of the installed library."""
     return results(script("kernels.py", small_meshes))
 
 
@@ -71,7 +71,7 @@ def test_address_sanitizer_finds_nothing_in_the_other_libraries(program, folder,
 
 @pytest.fixture(scope="module")
 def every_result(small_meshes):
-    """What the installed library gives, for every combination of options."""
+    """The results of the installed library, for every combination of options."""
     return results(script("kernels.py", small_meshes, "", "every"))
 
 

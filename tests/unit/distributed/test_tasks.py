@@ -126,7 +126,7 @@ def _fill(path: Path, **arrays: np.ndarray) -> None:
 
 
 def test_errors_of_inputs_are_not_those_of_outputs(tmp_path):
-    """What a task cannot read is named, and not the output that it would have made."""
+    """The error names the file that a task cannot read, not the output that it would have made."""
     store = Store(tmp_path)
     none = Task.of(functions.add_up, ["none"], factor=1)
     with pytest.raises(MissingFileError, match=r"none/arrays\.bin: cannot be read: there is no such file"):
