@@ -34,6 +34,11 @@ class Signature(Kernel):
         """The layout of the values in eight-byte slots, as `cuda_src/portable/host.hpp` reads them."""
         return struct.Struct(self.slots_of(self.parameters))
 
+    @cached_property
+    def _checks(self) -> list[tuple[Parameter, np.dtype[Any] | None, type | None]]:
+        """The parameters, each with the dtype of its array, and the type of numbers that need no check (`_exact`)."""
+        return [(each, each.dtype if each.pointer else None, _exact(each)) for each in self.parameters]
+
     @staticmethod
     def slots_of(parameters: Sequence[Parameter]) -> str:
         """The struct format of the slots of some parameters."""
@@ -67,9 +72,15 @@ class Signature(Kernel):
         if len(arguments) != len(self.parameters):
             raise InternalError(f"kernel {self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
         found: list[int | float] = []
-        for parameter, argument in zip(self.parameters, cast("Sequence[Any]", arguments), strict=True):
-            if parameter.pointer and getattr(argument, "dtype", self) is parameter.dtype:
-                found.append(argument.pointer)  # fast path for the usual array: launches are many and short
+        for (parameter, dtype, exact), argument in zip(self._checks, cast("Sequence[Any]", arguments), strict=True):
+            # Fast paths for the usual arguments: launches are many and short.
+            if dtype is not None and getattr(argument, "dtype", None) is dtype:
+                found.append(argument.pointer)
+            elif (kind := type(argument)) is exact and (kind is float or 0 <= argument < 2**31):
+                if parameter.type == COUNT:
+                    found.extend(looked_up(argument))
+                else:
+                    found.append(argument)
             elif parameter.fields:
                 if not isinstance(argument, Packed) or argument.type != parameter.type:
                     raise InternalError(f"kernel {self.name}: {parameter.name} must be a packed {parameter.type}")
@@ -91,6 +102,13 @@ def _slots(parameter: Parameter) -> str:
     if parameter.fields:
         return "".join(map(_slots, parameter.fields))
     return "Q" if parameter.pointer else _SLOTS[parameter.type]
+
+
+def _exact(parameter: Parameter) -> type | None:
+    """Returns the type of numbers of which those from 0 to 2^31 fit a parameter; None if there is no such type."""
+    if parameter.pointer or parameter.fields or parameter.type == "uint8":
+        return None
+    return float if parameter.type == "float64" else int
 
 
 def _letters(parameter: Parameter) -> str:
