@@ -24,7 +24,7 @@ from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.thresholds import Thresholds
 from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
 from dmr.sizing.functions import Size, size_source
-from dmr.sizing.sampling import sampled
+from dmr.sizing.sampling import sampled_on
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import has_area_bounds, triangle_count
 from dmr.triangulation.meshing import triangulate_noting
@@ -206,9 +206,10 @@ def refine(
         *refinement_modules(options, rounds_on_device=not by_host, placed=size is not None, estimated=estimated)
     )
     functions = given.only(lambda bound: not bound.by_kernels)
-    bounds = given.map(lambda bound: bound if bound.by_kernels else sampled(bound, mesh, error=SAMPLING_ERROR))
+    host = opened if opened.threads else open_device("cpu")  # calls functions
+    bounds = given.map(lambda bound: bound if bound.by_kernels else sampled_on(host, bound, mesh, error=SAMPLING_ERROR))
     if wanted is not None and not wanted.by_kernels:
-        wanted = sampled(wanted, mesh)
+        wanted = sampled_on(host, wanted, mesh)
     if wanted is not None and options.grading is not None:
         wanted = wanted.limited(options.grading)
     settings = RunSettings(

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.cached import cached_property
 from dmr.errors import OptionError
-from dmr.memory import open_device
+from dmr.memory import Device
 from dmr.mesh.edges import unique_edges
 from dmr.mesh.location.locator import Locator
 from dmr.mesh.shapes import bounding_box
@@ -25,16 +25,16 @@ class Extent:
         low: (2,) the lower left corner; size: (2,) width and height.
     """
 
-    def __init__(self, over: Mesh | ArrayLike) -> None:
+    def __init__(self, over: Mesh | ArrayLike, device: Device) -> None:
         """Prepares a domain.
 
         Args:
-            over: a mesh with triangles, or the rectangle (x0, y0, x1, y1).
+            over: a mesh with triangles, or the rectangle (x0, y0, x1, y1); device: where points are located.
 
         Raises:
             OptionError: the rectangle is not one of positive width and height, or the mesh has no triangles.
         """
-        self._mesh = over if isinstance(over, Mesh) else None
+        self._mesh, self._device = over if isinstance(over, Mesh) else None, device
         if isinstance(over, Mesh):
             check_indices(over)
             if not len(over.triangles):
@@ -54,7 +54,7 @@ class Extent:
     @cached_property
     def _locator(self) -> Locator:
         assert self._mesh is not None
-        return Locator.on(self._mesh, open_device("cpu"))
+        return Locator.on(self._mesh, self._device)
 
     def holds(self, points: Float) -> NDArray[np.bool_]:
         """Whether each point is inside the domain, and not near its boundary."""
@@ -89,32 +89,46 @@ class Extent:
             numbered row by row.
         """
         scale = self.size / 2.0**level
-        place = np.searchsorted(divided, crossed[:, 0])
-        kept = (place < len(divided)) & (divided[np.minimum(place, len(divided) - 1)] == crossed[:, 0])
-        parent, edge = place[kept], crossed[kept, 1]
-        row, edge, quadrant = np.repeat(parent, 4), np.repeat(edge, 4), np.tile(np.arange(4), len(parent))
-        near = self._reach(edge, self.low + quadrants[row, quadrant] * scale, scale)
-        row, quadrant, edge = row[near], quadrant[near], edge[near]
+        at = np.full(int(crossed[:, 0].max(initial=-1)) + 1, -1)  # by rectangle: its row, if it is divided
+        inside = divided < len(at)
+        at[divided[inside]] = np.flatnonzero(inside)
+        parent = at[crossed[:, 0]]
+        kept = parent >= 0
+        parent, edge = parent[kept], crossed[kept, 1]
+        pair, quadrant = np.nonzero(self._reach(edge, quadrants[parent, 0], scale))
+        row = parent[pair]
 
-        meets = np.zeros(quadrants.shape[:2], bool)
+        meets = np.ones(quadrants.shape[:2], bool)
+        meets[parent] = False
         meets[row, quadrant] = True
-        partly = np.zeros(len(quadrants), bool)
-        partly[parent] = True
-        meets[~partly] = True  # inside the domain
-        unsure = np.nonzero(~meets & partly[:, None])
+        unsure = np.nonzero(~meets)
         if len(unsure[0]):
             meets[unsure] = self._contains(self.low + (quadrants[unsure] + 0.5) * scale)
         numbers_of = np.cumsum(meets).reshape(meets.shape) - 1
-        return meets, np.stack([numbers_of[row, quadrant], edge], axis=1)
+        return meets, np.stack([numbers_of[row, quadrant], edge[pair]], axis=1)
 
-    def _reach(self, edges: NDArray[np.int64], low: Float, size: Float) -> NDArray[np.bool_]:
-        """Whether edges may meet rectangles of this size, slightly enlarged."""
-        low, high = low - MARGIN * size, low + (1 + MARGIN) * size
+    def _reach(self, edges: NDArray[np.int64], places: NDArray[np.int64], size: Float) -> NDArray[np.bool_]:
+        """Finds which quadrants, slightly enlarged, edges may meet.
+
+        Args:
+            edges: (p,); places: (p, 2) column and row of the first quadrant of a rectangle; size: (2,) of quadrants.
+
+        Returns:
+            (p, 4) truth values, in the order of the quadrants.
+        """
+        along, least, most = [], [], []  # by axis: (p, 2) for both halves of the rectangle
         start, end = self._start[edges], self._end[edges]
-        reached: NDArray[np.bool_] = ((np.maximum(start, end) >= low) & (np.minimum(start, end) <= high)).all(axis=1)
-        along = end - start
-        corners = [(x - start[:, 0]) * along[:, 1] - (y - start[:, 1]) * along[:, 0]
-                   for x in (low[:, 0], high[:, 0]) for y in (low[:, 1], high[:, 1])]  # fmt: skip
-        sides = np.stack(corners)
-        reached &= (sides.min(axis=0) <= 0) & (sides.max(axis=0) >= 0)
-        return reached
+        ways = end - start
+        for axis in range(2):
+            low = self.low[axis] + (places[:, axis, None] + [0, 1]) * size[axis]
+            low, high = low - MARGIN * size[axis], low + (1 + MARGIN) * size[axis]
+            one, other, way = start[:, axis, None], end[:, axis, None], ways[:, 1 - axis, None]
+            along.append((np.maximum(one, other) >= low) & (np.minimum(one, other) <= high))
+            at_low, at_high = (low - one) * way, (high - one) * way
+            least.append(np.minimum(at_low, at_high))
+            most.append(np.maximum(at_low, at_high))
+        reached: NDArray[np.bool_] = along[1][:, :, None] & along[0][:, None, :]
+        # The corners of a quadrant lie on both sides of the line through the edge.
+        reached &= least[0][:, None, :] <= most[1][:, :, None]
+        reached &= most[0][:, None, :] >= least[1][:, :, None]
+        return reached.reshape(-1, 4)

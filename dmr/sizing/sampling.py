@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.text import option
 from dmr.errors import OptionError
+from dmr.memory import Device, open_device
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.sizing.extent import Extent
 from dmr.sizing.functions import FunctionSizes, Size, called, not_above_0, size_source
@@ -34,8 +35,6 @@ PLACES = np.array([(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (0, 2), (1, 2
 CORNERS = [0, 2, 6, 8]
 NEW = [1, 3, 4, 5, 7]
 OF_QUADRANTS = np.array([(0, 1, 3, 4), (1, 2, 4, 5), (3, 4, 6, 7), (4, 5, 7, 8)])
-# Values at the new places, interpolated from the corners.
-WEIGHTS = np.array([(2, 2, 0, 0), (2, 0, 2, 0), (1, 1, 1, 1), (0, 2, 0, 2), (0, 0, 2, 2)]) / 4
 
 
 class Rectangles(NamedTuple):
@@ -108,8 +107,13 @@ def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0
     error = real_option("error", error)
     if not (math.isfinite(error) and error > 0):
         raise OptionError(f"error must be a finite number above 0, not {error:g}")
+    return sampled_on(open_device("cpu"), source, over, error=error)
+
+
+def sampled_on(device: Device, source: SizeSource, over: Mesh | ArrayLike, *, error: float = 0.05) -> SizeField:
+    """Samples sizes once, with the help of a device; the other arguments, and errors, are those of `sampled`."""
     function = source if isinstance(source, FunctionSizes) else FunctionSizes(source, "size")
-    tree, sizes = _sample(function, Extent(over), error)
+    tree, sizes = _sample(function, Extent(over, device), error)
     return SizeField.on_support(tree, sizes)
 
 
@@ -161,10 +165,11 @@ def _divide(
     quadrants = 2 * places[:, None] + PLACES[[0, 1, 3, 4]]
     meets, crossed = extent.meets(quadrants, now.crossed, kept, level + 1)
 
+    # A new place is needed by those of the quadrants that have it as a corner.
     needed = np.zeros((len(kept), 9), bool)
-    for number, its in enumerate(OF_QUADRANTS):
-        needed[:, its] |= meets[:, [number]]
-    needed[:, CORNERS] = False
+    for place, one, other in ((1, 0, 1), (3, 0, 2), (5, 1, 3), (7, 2, 3)):
+        needed[:, place] = meets[:, one] | meets[:, other]
+    needed[:, 4] = meets.any(axis=1)
     halves = 2 * places[:, None] + PLACES
     side = 2 ** (level + 1) + 1
     keys, inverse = np.unique((halves[..., 0] * side + halves[..., 1])[needed], return_inverse=True)
@@ -188,18 +193,15 @@ def _divide(
 def _deviations(corners: Float, found: Float) -> Float:
     """The largest relative difference between what is found at the new places and what the corners give there."""
     with np.errstate(all="ignore"):  # sizes may be infinite, unknown, or at the ends of the range of floats
-        given = np.stack([_weighted(corners, weights) for weights in WEIGHTS], axis=1)
+        one, two, three, four = (0.5 * corner for corner in corners.T)
+        middle = 0.5 * one + 0.5 * two + 0.5 * three + 0.5 * four
+        given = np.stack([one + two, one + three, middle, two + four, three + four], axis=1)
         differences = np.abs(found - given) / np.minimum(found, given)
     differences[np.isinf(found) & np.isinf(given)] = 0.0
     largest: Float = np.where(np.isnan(differences), 0.0, differences).max(axis=1)
     infinite = np.isinf(corners)
     largest[infinite.any(axis=1) & ~infinite.all(axis=1)] = np.inf  # the bound ends somewhere in the rectangle
     return largest
-
-
-def _weighted(corners: Float, weights: Float) -> Float:
-    total: Float = (corners[:, weights > 0] * weights[weights > 0]).sum(axis=1)
-    return total
 
 
 def _completed(values: Float, corners: Int) -> Float:
