@@ -107,9 +107,18 @@ class SizeSource(ABC):
         wrong = np.flatnonzero(~np.isfinite(places).all(axis=1))
         if wrong.size:
             raise OptionError(f"point {wrong[0]}: coordinates {place_text(places[wrong[0]])} are not finite")
-        device = open_device("cpu")
-        found = device.empty(len(places), np.float64)
-        self.on(device).evaluate(device.array(places, record("Point")), len(places), found)
+        return self.at(places, open_device("cpu"))
+
+    def at(self, points: Float, device: Device) -> Float:
+        """Returns the size at each point, (n,) float64, by the kernels of a device.
+
+        Args:
+            points: (n, 2), finite.
+        """
+        if self.number is not None:
+            return np.full(len(points), self.number)
+        found = device.empty(len(points), np.float64)
+        self.on(device).evaluate(device.array(points, record("Point")), len(points), found)
         return found.detach()
 
 

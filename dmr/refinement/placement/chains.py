@@ -6,16 +6,18 @@ number of pieces of a segment leaves an error, which the next segment of the cha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.memory import Device
 from dmr.mesh.types import Float, Int
-from dmr.refinement.placement.metric import Metric
+from dmr.refinement.placement.metric import EqualMetric, IntegratedMetric, Metric, lengths
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED
+from dmr.sizing.source import SizeSource
 
 SHORT = 20.0  # sizes: where some segments are below 3 sizes, pieces of those below this length are hardly longer than
 # the size, as in Gmsh,
@@ -76,18 +78,31 @@ class Division:
 
 
 def divide(
-    points: Float, segments: Segments, sizes: Callable[[Float], Float], most: int, *, even: bool, fits: bool = False
+    points: Float,
+    segments: Segments,
+    sizes: SizeSource,
+    device: Device,
+    most: int,
+    *,
+    even: bool,
+    fits: bool = False,
 ) -> Division:
     """Divides all segments into pieces of about the sizes.
 
     Args:
-        points: (n, 2) vertices; sizes: the size at (k, 2) places, inf where pieces may have any length. They are those
-            with which points are placed; a segment as long as the wanted size stays whole.
+        points: (n, 2) vertices; sizes: inf where pieces may have any length. They are those with which points are
+            placed; a segment as long as the wanted size stays whole.
+        device: where sizes are evaluated.
         most: the most new vertices; the last segments stay whole if there are more.
         even: whether one size is wanted everywhere; fits: whether segments are whole numbers of sizes long.
     """
     least = RESOLUTION * float(np.abs(points).max())
-    metric = Metric(points[segments.ends[:, 0]], points[segments.ends[:, 1]], sizes, least, even=even)
+    start, end = (points[segments.ends[:, k]] for k in range(2))
+    metric: Metric
+    if sizes.number is not None:
+        metric = EqualMetric(start, end, sizes.number, least)
+    else:
+        metric = IntegratedMetric(start, end, partial(sizes.at, device=device), least, even=even)
     if fits:
         counts = np.rint(np.clip(metric.total, 1, most + 1)).astype(np.int64)
     else:
@@ -99,12 +114,6 @@ def divide(
     return Division(owner.astype(np.int32), _shells(points, segments, owner, number, counts, place))
 
 
-def lengths(ways: Float) -> Float:
-    """Returns the lengths of (n, 2) vectors, with the same bits everywhere (numpy.hypot differs between systems)."""
-    found: Float = np.sqrt(ways[:, 0] * ways[:, 0] + ways[:, 1] * ways[:, 1])
-    return found
-
-
 def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> NDArray[np.int64]:
     """Returns the number of pieces of each segment, at least 1."""
     # The number for which the length of the pieces, as a ratio, is nearest to the size: sqrt(n (n + 1)) separates two.
@@ -113,44 +122,51 @@ def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> 
     alone = np.where(totals * totals > below * (below + 1), below + 1, below)
     if (totals < (1 - TOLERANCE) * FEWEST_TO_CARRY).any():
         alone = np.where(totals < SHORT, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone)
-    alone = alone.astype(np.int64)
-    counts = alone.copy()
-    for chain in _chains(points, segments):
+    counts: NDArray[np.int64] = alone.astype(np.int64)
+    fewest, most = np.ceil(totals / LONGEST), np.floor(totals / SHORTEST)
+    for chain in _chains(points, segments, (totals >= FEWEST_TO_CARRY) & (fewest <= most)):
         error = 0.0
         for k in chain:
-            fewest, most = np.ceil(totals[k] / LONGEST), np.floor(totals[k] / SHORTEST)
-            if totals[k] >= FEWEST_TO_CARRY and fewest <= most:
-                counts[k] = int(min(max(round(totals[k] + error), fewest), most))
-                error += totals[k] - counts[k]
-            else:
-                error = 0.0
+            counts[k] = int(min(max(round(totals[k] + error), fewest[k]), most[k]))
+            error += totals[k] - counts[k]
     return counts
 
 
-def _chains(points: Float, segments: Segments) -> list[list[int]]:
-    """Returns the segments of each chain of two and more, in order."""
+def _chains(points: Float, segments: Segments, carries: NDArray[np.bool_]) -> list[list[int]]:
+    """Returns the segments of each chain, in order.
+
+    Args:
+        points: (n, 2); segments: joined by these; carries: the segments that take over an error: others end a chain,
+            but belong to it in that a chain of one has a neighbour.
+    """
     ends = segments.ends
     degree = np.bincount(ends.ravel(), minlength=len(points))
     both = np.argsort(ends.ravel(), kind="stable")  # the ends at each vertex, as 2 * segment + end
     first = np.cumsum(degree) - degree
     joints = np.flatnonzero(degree == 2)
     one, other = both[first[joints]], both[first[joints] + 1]
+    some = carries[one >> 1] | carries[other >> 1]
+    joints, one, other = joints[some], one[some], other[some]
     ways = points[ends.ravel()[np.stack([one, other]) ^ 1]] - points[joints]
     with np.errstate(all="ignore"):
         cosine = -(ways[0] * ways[1]).sum(axis=1) / (lengths(ways[0]) * lengths(ways[1]))
     straight = cosine > STRAIGHT
+    one, other = one[straight], other[straight]
+    joined = np.zeros(len(ends), bool)
+    joined[one >> 1] = joined[other >> 1] = True
+    inner = carries[one >> 1] & carries[other >> 1]
     across = np.full(2 * len(ends), -1, np.int64)
-    across[one[straight]], across[other[straight]] = other[straight], one[straight]
-    following, seen, chains = across.tolist(), np.zeros(len(ends), bool), []
+    across[one[inner]], across[other[inner]] = other[inner], one[inner]
+    following, seen, chains = across.tolist(), set[int](), []
     sides = across.reshape(-1, 2) >= 0
-    inner, joined = sides[:, 0] & sides[:, 1], sides[:, 0] | sides[:, 1]
-    for k in (*np.flatnonzero(joined & ~inner).tolist(), *np.flatnonzero(inner).tolist()):  # open chains, then loops
-        if seen[k]:
+    loops, joined = sides.all(axis=1), joined & carries
+    for k in (*np.flatnonzero(joined & ~loops).tolist(), *np.flatnonzero(loops).tolist()):  # open chains, then loops
+        if k in seen:
             continue
-        end = 2 * k + (1 if following[2 * k] < 0 or inner[k] else 0)
+        end = 2 * k + (1 if following[2 * k] < 0 or following[2 * k + 1] >= 0 else 0)
         chain = []
-        while end >= 0 and not seen[end >> 1]:
-            seen[end >> 1] = True
+        while end >= 0 and end >> 1 not in seen:
+            seen.add(end >> 1)
             chain.append(end >> 1)
             end = following[end]
             end = end ^ 1 if end >= 0 else -1

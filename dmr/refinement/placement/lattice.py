@@ -12,7 +12,7 @@ import numpy as np
 
 from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack
 from dmr.mesh.types import Float, Int
-from dmr.refinement.placement.chains import lengths
+from dmr.refinement.placement.metric import lengths
 from dmr.refinement.state.records import POINT
 from dmr.sizing.source import DeviceSizes
 

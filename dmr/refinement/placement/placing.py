@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device
+from dmr.memory import Device, open_device
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.refinement.placement.chains import Division, divide, lengths
+from dmr.refinement.placement.chains import Division, divide
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.lattice import fitting_size
+from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
@@ -32,6 +33,7 @@ from dmr.refinement.setup.demand import is_even, target_triangles
 from dmr.refinement.state.records import POINT
 from dmr.sizing.functions import EqualSizes
 from dmr.sizing.segment_sizes import SegmentSizes
+from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import OnDevice, fastest_plane
 from dmr.triangulation.plane import Plane
@@ -115,26 +117,30 @@ def divide_outline(
         mesh: a valid mesh with counter-clockwise triangles; only its vertices, its segments and its domain matter.
         acute: (n,) 1 at vertices with a corner below 60 degrees.
         sizes: the wanted edge lengths, evaluated by kernels; inf where no points are wanted.
-        device: where sizes are evaluated.
+        device: that of the placement.
         keep_segments: which segments are not divided, as in `RefineOptions`.
         growth: of the sizes around pieces of the outline that are shorter, per unit of distance; None for the default.
         most: the most points to insert.
         fitted: whether the size is changed a little where segments then are rows of one lattice.
     """
-    segments, even = Segments.of(mesh, acute, keep_segments), is_even(mesh, sizes)
+    host = device if device.threads else open_device("cpu")  # few places at a time
+    segments, even = Segments.of(mesh, acute, keep_segments), is_even(mesh, sizes, host)
     fitting = None
     if fitted and sizes.number is not None and not (segments.kept.any() or acute.any()):
         fitting = fitting_size(mesh.vertices, segments.ends, sizes.number)
     if fitting is not None:
         sizes = EqualSizes(fitting)
-    everywhere = divide(mesh.vertices, segments, sizes, most, even=even, fits=fitting is not None)
-    nearby = _beside_fine_pieces(mesh, segments, everywhere, sizes, growth, device)
-    if nearby:  # long segments near fine ones need more pieces: the front does not cross short ones
+    everywhere = divide(mesh.vertices, segments, sizes, host, most, even=even, fits=fitting is not None)
+    outline = _divided(mesh, segments, everywhere, device)
+    nearby = _beside_fine_pieces(mesh, segments, outline, sizes, growth, host)
+    if nearby:
         lowered = smallest(sizes, *nearby)
         assert lowered is not None
+        if sizes.number is None or _has_coarse(outline, nearby[0]):
+            # Long segments near fine ones need more pieces: the front does not cross short ones.
+            finer = divide(mesh.vertices, segments, lowered, host, most, even=even)
+            everywhere = everywhere.where_coarse(finer, len(segments.ends))
         sizes = lowered
-        finer = divide(mesh.vertices, segments, sizes, most, even=even)
-        everywhere = everywhere.where_coarse(finer, len(segments.ends))
     return DividedOutline(segments, everywhere, nearby, sizes, even)
 
 
@@ -219,20 +225,34 @@ def _outline(
     return Outline(points, pieces, fronts, segments.ends[~segments.right])
 
 
+class _Divided(NamedTuple):
+    """A divided outline: (n, 2) points; (p, 2) pieces, (p,) the segment of each, and (p,) their lengths in units of
+    which points are placed with a size of one."""
+
+    points: Float
+    pieces: Int
+    origin: Int
+    length: Float
+
+
+def _divided(mesh: Mesh, segments: Segments, division: Division, device: Device) -> _Divided:
+    points = np.concatenate([mesh.vertices, division_vertices(mesh, segments, division, device)])
+    pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
+    return _Divided(points, pieces, origin, SPACED * lengths(points[pieces[:, 1]] - points[pieces[:, 0]]))
+
+
 def _beside_fine_pieces(
-    mesh: Mesh, segments: Segments, division: Division, sizes: SizeSource, growth: float | None, device: Device
+    mesh: Mesh, segments: Segments, outline: _Divided, sizes: SizeSource, growth: float | None, device: Device
 ) -> tuple[SizeSource, ...]:
     """Returns smaller sizes around pieces of the outline that are shorter than wanted.
 
     They grow with the distance from these. One size for all places says nothing about the interior in particular:
     there, unless `growth` is given, lengths of pieces are interpolated across the domain instead.
     """
-    points = np.concatenate([mesh.vertices, division_vertices(mesh, segments, division, device)])
-    pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
-    length = SPACED * lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
+    points, pieces, origin, length = outline
     joined = np.unique(pieces)
     wanted = np.full(len(points), np.inf)
-    wanted[joined] = sizes(points[joined])
+    wanted[joined] = sizes.at(points[joined], device)
     there = wanted[pieces].min(axis=1)
     if sizes.number is not None and growth is None:
         whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
@@ -246,6 +266,18 @@ def _beside_fine_pieces(
         return ()
     start, end = (points[pieces[fine, k]] for k in range(2))
     return (SegmentSizes(start, end, length[fine], GROWTH if growth is None else growth),)
+
+
+def _has_coarse(outline: _Divided, lowered: SizeSource) -> bool:
+    """Whether lowered sizes could more than double the pieces of a segment."""
+    if not isinstance(lowered, SizeField):
+        return True
+    # `extended` gives sizes at the points first, and they are linear along pieces: the trapezoidal rule is not below
+    # the integral of 1/h.
+    density = 1.0 / lowered.values[outline.pieces]
+    needed = np.bincount(outline.origin, 0.5 * outline.length * (density[:, 0] + density[:, 1]))
+    counts = np.bincount(outline.origin)
+    return bool((needed >= 2 * counts).any())
 
 
 def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:

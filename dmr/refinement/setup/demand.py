@@ -8,7 +8,7 @@ import numpy as np
 
 from dmr.common.text import option
 from dmr.errors import OptionError
-from dmr.memory import sum_float64
+from dmr.memory import Device, sum_float64
 from dmr.mesh.shapes import bounding_box, triangle_areas
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
@@ -117,7 +117,7 @@ def expected_triangles(state: DeviceMesh, options: RefineOptions) -> int:
 
 # Triangles of a result over those that are equilateral with sides as long as the bound on edges (measured).
 OVER_EQUILATERAL = 2.1
-SAMPLES_PER_GLANCE = 2**6  # all samples per one that distinguishes even sizes from others
+GLANCES = 2**8  # samples that distinguish even sizes from others
 MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 
 
@@ -151,13 +151,14 @@ def target_triangles(mesh: Mesh, sizes: SizeSource) -> float:
     return float((samples.shares.content() / (EQUILATERAL * there * there)).sum())
 
 
-def is_even(mesh: Mesh, sizes: SizeSource) -> bool:
-    """Whether the sizes are the same at samples in a mesh, as far as these can tell."""
+def is_even(mesh: Mesh, sizes: SizeSource, device: Device) -> bool:
+    """Whether the sizes, evaluated on a device, are the same at samples in a mesh, as far as these can tell."""
     if sizes.number is not None:
         return True
     if len(mesh.triangles) > MOST_SAMPLED:
         return False
-    there = sizes(samples_of(mesh).places[::SAMPLES_PER_GLANCE])
+    places = samples_of(mesh, count=GLANCES).places
+    there = sizes.at(places[:: max(len(places) // GLANCES, 1)], device)
     return bool((there == there[0]).all())
 
 

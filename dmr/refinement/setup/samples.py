@@ -45,37 +45,38 @@ class Samples:
         device.launch("raise_demands", self.count, self.shares, lengths, factor, self.demands)
 
 
-def samples_of(mesh: Mesh | DeviceMesh, max_area: float | None = None) -> Samples:
+def samples_of(mesh: Mesh | DeviceMesh, max_area: float | None = None, *, count: int = SAMPLES) -> Samples:
     """Returns samples of a mesh; on the CPU, unless it is on another device.
 
     Args:
         mesh: at most 2^30 triangles, less `SAMPLES`; max_area: a bound on areas, besides those of the mesh.
+        count: about how many, besides one in each triangle.
     """
     if isinstance(mesh, DeviceMesh):
-        return _placed(mesh.triangles, mesh.slots, mesh.points, mesh.ancestor, mesh.area_bounds, max_area)
+        return _placed(mesh.triangles, mesh.slots, mesh.points, mesh.ancestor, mesh.area_bounds, max_area, count)
     device = open_device("cpu")
     triangles: NDArray[np.void] = np.zeros(len(mesh.triangles), TRIANGLE)
     triangles["vertex"] = mesh.triangles
     points = device.as_input(np.ascontiguousarray(mesh.vertices).reshape(-1).view(POINT))
     bounds = None if mesh.area_bounds is None else device.as_input(mesh.area_bounds)
-    return _placed(device.as_input(triangles), len(triangles), points, None, bounds, max_area)
+    return _placed(device.as_input(triangles), len(triangles), points, None, bounds, max_area, count)
 
 
 def _placed(
-    triangles: DeviceArray, count: int, points: DeviceArray, ancestor: DeviceArray | None,
-    bounds: DeviceArray | None, max_area: float | None,
+    triangles: DeviceArray, slots: int, points: DeviceArray, ancestor: DeviceArray | None,
+    bounds: DeviceArray | None, max_area: float | None, count: int,
 ) -> Samples:  # fmt: skip
     device = triangles.device
-    areas, counts = device.empty(count, np.float64), device.empty(count, np.int32)
-    device.launch("triangle_areas", count, triangles, points, areas)
+    areas, counts = device.empty(slots, np.float64), device.empty(slots, np.int32)
+    device.launch("triangle_areas", slots, triangles, points, areas)
     area = max(sum_float64(areas), np.finfo(float).tiny)
-    device.launch("count_samples", count, areas, area, float(SAMPLES), counts)
+    device.launch("count_samples", slots, areas, area, float(count), counts)
     offsets = scan(counts)
-    made = total(offsets, count)
+    made = total(offsets, slots)
     samples = Samples(device.empty(made, POINT), device.empty(made, np.float64), device.empty(made, np.float64))
     everywhere = math.inf if max_area is None else max_area
     device.launch(
-        "place_samples", count, triangles, points, areas, offsets, ancestor, bounds, everywhere,
+        "place_samples", slots, triangles, points, areas, offsets, ancestor, bounds, everywhere,
         samples.points, samples.shares, samples.demands,
     )  # fmt: skip
     return samples

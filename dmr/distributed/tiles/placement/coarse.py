@@ -18,8 +18,8 @@ from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device, constant
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.placement.admission import admit_placed, checked, interpolate_attributes
-from dmr.refinement.placement.chains import lengths
 from dmr.refinement.placement.lattice import lattice_frame
+from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.placing import DividedOutline, divide_outline, division_vertices, fill
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.placement.targets import multiple, smallest, target

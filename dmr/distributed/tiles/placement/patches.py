@@ -37,9 +37,9 @@ from dmr.memory import Device, constant
 from dmr.memory.declarations import declarations
 from dmr.mesh.location.background import DeviceBackground, Places
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.refinement.placement.chains import lengths
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.lattice import CLEARANCE, EVEN
+from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.sizing.source import SizeSource
