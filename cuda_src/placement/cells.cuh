@@ -1,5 +1,6 @@
 // Points by the cell of a grid that holds them. The grid has a level for each power of 2: a point whose size is h lies
-// in a square cell of a side in (h, 2h]. Cells are found by a hash table with linear probing.
+// in a square cell of a side in (2h, 4h]: to look at a point takes about as long as to look for a cell. Cells are found
+// by a hash table with linear probing.
 #pragma once
 
 #include "geometry/points.cuh"
@@ -40,7 +41,7 @@ KERNEL_STRUCT(Cells) {
 
     METHOD int64 cell(float64 distance, int level) const {
         const float64 last = float64((int64(1) << CELL_BITS) - 1);
-        const float64 place = distance * float64_of(int64(2045 - level) << 52);
+        const float64 place = distance * float64_of(int64(2044 - level) << 52);
         return place > 0.0 ? int64(place < last ? place : last) : 0;
     }
 

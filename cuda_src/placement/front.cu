@@ -260,13 +260,49 @@ INLINE bool is_blocked(const Proposal &q, Point u, Point w, float64 clearance) {
            (cross(q.origin, q.apex, u) > 0.0) != (cross(q.origin, q.apex, w) > 0.0);
 }
 
+// The nodes around the apex of a proposal, in any order.
+class Surroundings {
+    static constexpr int MOST_LISTED = 32;
+    const Nodes &nodes;
+    const Cells &cells;
+    const Point center;
+    const float64 reach, size;
+    int count = 0; // more than MOST_LISTED if they are not listed
+    int32 listed[MOST_LISTED];
+
+  public:
+    // Those within `reach` of the apex.
+    METHOD Surroundings(const Proposal &q, float64 reach, const Nodes &nodes, const Cells &cells)
+        : nodes(nodes), cells(cells), center(q.apex), reach(reach), size(q.side) {
+        cells.for_near(center, reach, size, [&](int32 node) {
+            if (squared_length(nodes.points[node], center) < reach * reach) {
+                if (count < MOST_LISTED)
+                    listed[count] = node;
+                ++count;
+            }
+            return count <= MOST_LISTED;
+        });
+    }
+
+    // Calls visit(node) for each of them, and possibly for others, until it returns false.
+    template <class Visit> METHOD void for_each(Visit visit) const {
+        if (count > MOST_LISTED) {
+            cells.for_near(center, reach, size, visit);
+            return;
+        }
+        for (int k = 0; k < count; ++k)
+            if (!visit(listed[k]))
+                return;
+    }
+};
+
 // Moves the apex of a proposal towards places that are a size away from the nodes around it. Only the sum of the
 // misfits counts; it is one of integers, since cells list their nodes in any order.
-INLINE void give_way(Proposal &q, const Nodes &nodes, const Cells &cells) {
+INLINE void give_way(Proposal &q, const Nodes &nodes, const Surroundings &near) {
     const float64 reach = NEIGHBOUR * q.side;
     int64 right = 0, up = 0;
     int around = 0;
-    cells.for_near(q.apex, reach, q.side, [&](int32 other) {
+    near.for_each([&](int32 other) {
         const Point p = nodes.points[other];
         const float64 squared = squared_length(p, q.apex);
         if (squared >= reach * reach || squared == 0.0)
@@ -286,39 +322,14 @@ INLINE void give_way(Proposal &q, const Nodes &nodes, const Cells &cells) {
     q.apex = {q.apex.x + scale * x, q.apex.y + scale * y};
 }
 
-// Fits a new proposal to the size at its apex, and to the nodes there; returns whether that is finite, and nothing
-// blocks the proposal.
-INLINE bool fit(Proposal &q, float64 size, const Nodes &nodes, const Cells &cells) {
-    if (!(size < INFINITE))
-        return false;
-    const float64 squared_height = squared_length(q.middle, q.apex), half = q.side * q.side - squared_height;
-    const float64 fitted = 0.5 * (q.side + size),
-                  wanted = fitted * fitted > 1.44 * half ? fitted * fitted : 1.44 * half;
-    const float64 stretch = square_root((wanted - half) / squared_height);
-    q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
-    q.side = size; // from here on, the size at the apex
-    give_way(q, nodes, cells);
-    // Points keep a distance from each other in a bounded region: the front ends, even if it passes the outline where
-    // rounding has left a segment whole.
-    bool blocked = !nodes.holds(q.apex);
-    if (q.by_outline)
-        cells.for_near(q.apex, OUTLINE_REACH * size, size, [&](int32 node) {
-            if (node < nodes.outline)
-                for (int32 k = nodes.first_piece[node]; k < nodes.first_piece[node + 1] && !blocked; ++k)
-                    blocked = is_blocked(q, nodes.points[node], nodes.points[nodes.across[k]], CLEARANCE * size);
-            return !blocked;
-        });
-    return !blocked;
-}
-
 // Whether a proposal keeps its distance from all nodes. Rates it by the number of those that would be its neighbours,
 // and by the mean of the squares of their misfits.
-INLINE bool keeps_spacing(Proposal &q, const Nodes &nodes, const Cells &cells) {
+INLINE bool keeps_spacing(Proposal &q, const Nodes &nodes, const Surroundings &near) {
     const float64 distance = SPACING * q.side, reach = NEIGHBOUR * q.side;
     bool free = true;
     int32 neighbours = 0;
     int64 squares = 0; // the sum is one of integers, since cells list their nodes in any order
-    cells.for_near(q.apex, reach, q.side, [&](int32 other) {
+    near.for_each([&](int32 other) {
         const float64 squared = squared_length(nodes.points[other], q.apex);
         free = squared >= distance * distance;
         if (squared < reach * reach) {
@@ -334,6 +345,40 @@ INLINE bool keeps_spacing(Proposal &q, const Nodes &nodes, const Cells &cells) {
     return free;
 }
 
+// Fits a new proposal to the size at its apex.
+INLINE void fit(Proposal &q, float64 size) {
+    const float64 squared_height = squared_length(q.middle, q.apex), half = q.side * q.side - squared_height;
+    const float64 fitted = 0.5 * (q.side + size),
+                  wanted = fitted * fitted > 1.44 * half ? fitted * fitted : 1.44 * half;
+    const float64 stretch = square_root((wanted - half) / squared_height);
+    q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
+    q.side = size; // from here on, the size at the apex
+}
+
+// Whether the outline blocks a proposal. Points keep a distance from each other in a bounded region: the front ends,
+// even if it passes the outline where rounding has left a segment whole.
+INLINE bool meets_outline(const Proposal &q, const Nodes &nodes, const Surroundings &near) {
+    bool blocked = !nodes.holds(q.apex);
+    if (q.by_outline)
+        near.for_each([&](int32 node) {
+            if (node < nodes.outline)
+                for (int32 k = nodes.first_piece[node]; k < nodes.first_piece[node + 1] && !blocked; ++k)
+                    blocked = is_blocked(q, nodes.points[node], nodes.points[nodes.across[k]], CLEARANCE * q.side);
+            return !blocked;
+        });
+    return blocked;
+}
+
+// Whether a new proposal is possible, with the size at its apex, and after it has given way to the nodes there.
+INLINE bool is_possible(Proposal &q, float64 size, const Nodes &nodes, const Cells &cells) {
+    if (!(size < INFINITE))
+        return false;
+    fit(q, size);
+    const Surroundings near(q, (FARTHEST + (q.by_outline ? OUTLINE_REACH : NEIGHBOUR)) * size, nodes, cells);
+    give_way(q, nodes, near);
+    return !meets_outline(q, nodes, near) && keeps_spacing(q, nodes, near);
+}
+
 // Adds the proposals that are possible to the rivals. Those that have not waited are new.
 KERNEL(resolve_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals proposals, Count waiting, Count round,
        Count count) {
@@ -341,8 +386,8 @@ KERNEL(resolve_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals prop
     const Cells table = rivals.with_slots_for(count);
     for (const Index i : launch) {
         Proposal q = list[i];
-        const bool possible =
-            (i < waiting || fit(q, proposals.sizes[i - waiting], nodes, cells)) && keeps_spacing(q, nodes, cells);
+        const bool possible = i < waiting ? keeps_spacing(q, nodes, Surroundings(q, NEIGHBOUR * q.side, nodes, cells))
+                                          : is_possible(q, proposals.sizes[i - waiting], nodes, cells);
         list[i] = q;
         proposals.slots[i] = possible ? table.add(int32(i), q.apex, q.side) : NO_SLOT;
     }

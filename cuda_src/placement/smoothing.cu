@@ -3,7 +3,8 @@
 #include "mesh/triangles.cuh"
 #include "primitives/hash.cuh"
 
-constexpr int MOST_AROUND = 64; // triangles around a vertex that moves
+constexpr int MOST_AROUND = 64;     // triangles around a vertex that moves
+constexpr float64 RELAXATION = 1.2; // of moves to the mean; Jacobi iteration diverges from 4/3 on
 
 // incident[v] = the highest number of a triangle at v; it starts with NOTHING.
 KERNEL(find_incident, const Triangle *triangles, int32 *incident) {
@@ -35,7 +36,8 @@ template <class Visit> INLINE int for_star(const Triangle *triangles, int32 vert
     });
 }
 
-// targets[v] = the mean of the neighbours of a free vertex (Laplace); any other vertex stays.
+// targets[v] = the place of a free vertex after a move towards the mean of its neighbours (Laplace), and past it, so
+// that fewer rounds are needed. Any other vertex stays.
 KERNEL(average_neighbours, const Triangle *triangles, const Point *points, const int32 *vertex_origin,
        const int32 *incident, Point *targets) {
     for (const Index v : launch) {
@@ -47,8 +49,10 @@ KERNEL(average_neighbours, const Triangle *triangles, const Point *points, const
             sum.x += points[next].x;
             sum.y += points[next].y;
         });
-        if (count < MOST_AROUND)
-            targets[v] = {sum.x / count, sum.y / count};
+        if (count < MOST_AROUND) {
+            const float64 x = points[v].x, y = points[v].y;
+            targets[v] = {x + RELAXATION * (sum.x / count - x), y + RELAXATION * (sum.y / count - y)};
+        }
     }
 }
 
@@ -161,9 +165,10 @@ KERNEL(rate_stars, const int32 *listed, const Triangle *triangles, const Point *
 
 // Moves listed vertices, of which no two are neighbours, to places where the cost is lower: by direct search in eight
 // directions. (Freitag, Jones and Plassmann 1999 maximise the smallest angle, in independent sets, too.) The order of
-// neighbours is a hash that differs from sweep to sweep. moved[i] = 1 if the i-th one moves; it starts with 0.
+// neighbours is a hash that differs from sweep to sweep. A vertex around which no triangle is sharper than `limit` any
+// more stays. moved[i] = 1 if the i-th one moves; it starts with 0.
 KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *incident, const float64 *worst,
-       uint32 sweep, Point *points, int32 *moved) {
+       float64 limit, uint32 sweep, Point *points, int32 *moved) {
     constexpr float64 DIAGONAL = 0.70710678118654752;
     for (const Index i : launch) {
         const int32 v = listed[i];
@@ -178,7 +183,7 @@ KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *
             const float64 squared = squared_length(start, points[next]);
             squared_reach = squared < squared_reach ? squared : squared_reach;
         });
-        if (!first)
+        if (!first || !(sharpest_around(triangles, points, v, incident[v], start) > limit))
             continue;
         Point best = start;
         float64 least = cost_around(triangles, points, v, incident[v], start), step = 0.25 * square_root(squared_reach);

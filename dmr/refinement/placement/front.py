@@ -23,6 +23,7 @@ PROPOSAL = record("Proposal")
 MOST_PROPOSALS = constant("MOST_PROPOSALS")
 MOST_ROUNDS = 2**31 - 1
 ROUNDS_TO_REPORT = 16  # between two reports
+FEWEST_NODES, FEWEST_PENDING = 4096, 1024  # for which there is memory at least: recording rounds again takes longer
 MOST_RESTARTS = 16  # of a front that has stopped beside gaps
 
 
@@ -181,8 +182,8 @@ class Front:
     def _reserve(self, pending: int) -> None:
         """Allocates what rounds with this many proposals, or twice as many, need; copies nodes and proposals there."""
         device, numbers = self._device, self._numbers
-        nodes, most = int(numbers[Entry.FRONT_NODES]), 2 * MOST_PROPOSALS * pending
-        capacity = 2 * max(nodes, pending)
+        nodes, most = int(numbers[Entry.FRONT_NODES]), MOST_PROPOSALS * max(2 * pending, FEWEST_PENDING)
+        capacity = 2 * max(nodes, pending, FEWEST_NODES)
         self._points, self._node_sizes = self._points.grown(capacity), self._node_sizes.grown(capacity)
         self._beside_gap = self._beside_gap.grown(capacity)
         lists, sizes = device.empty(2 * most, PROPOSAL), device.empty(most, np.float64)

@@ -15,9 +15,9 @@ from dmr.refinement.state.records import POINT
 from dmr.refinement.steps.thresholds import cosine_and_sine
 from dmr.triangulation.rounds.epochs import Epochs
 
-EVEN_ROUNDS, ROUNDS = (6,), (8, 8)  # of Laplace's smoothing, before each time that edges are flipped
+EVEN_ROUNDS, ROUNDS = (6,), (6, 6)  # of Laplace's smoothing, before each time that edges are flipped
 LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted
-LIFTS, SWEEPS = 12, 6  # times that the mesh is made Delaunay again, and moves before each
+LIFTS, SWEEPS = 12, 8  # times that the mesh is made Delaunay again, and moves before each
 
 
 def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False) -> None:
@@ -67,10 +67,10 @@ def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray) -> None:
         if not found:
             return
         worst, moved = device.zeros(count, np.float64), device.zeros(found, np.int32)
+        device.launch("rate_stars", found, listed, state.triangles, state.points, incident, limit, worst)
         for sweep in range(SWEEPS):
-            device.launch("rate_stars", found, listed, state.triangles, state.points, incident, limit, worst)
             device.launch(
-                "lift_stars", found, listed, state.triangles, incident, worst, sweep, state.points, moved
+                "lift_stars", found, listed, state.triangles, incident, worst, limit, sweep, state.points, moved
             )  # fmt: skip
         listed, found = compact(listed, moved, found)
         if not found:
