@@ -85,7 +85,7 @@ INLINE void gather_subsegments(const Team &team, Piece piece, Sums<1> before, co
     const int32 last = found.segments < most ? found.segments : most;
     const auto waits = [&](Index s) { return split_states[s] == TO_BE_SPLIT; };
     // A single member passes over blocks in which none waits, as most of them in late rounds, by vector instructions.
-    constexpr Index BLOCK = 1024;
+    constexpr Index BLOCK = 64;
     for (Piece block = piece; !block.empty(); block = {block.end, piece.end}) {
         if (ONE_MEMBER && block.begin + BLOCK < block.end)
             block.end = block.begin + BLOCK;

@@ -196,7 +196,7 @@ class DeviceRounds:
     def _reserve(self, bad: int) -> None:
         """Reserves capacity for rounds that begin with `bad` bad triangles."""
         expected = self._work.expected
-        needed = max(4096, bad // 3, expected // 24)
+        needed = max(4096, bad // 3, expected // 20)  # an area bound: of a million triangles, 53,000 compete at most
         if needed > self._candidate_capacity:  # by half at least: the loop is recorded again
             self._candidate_capacity = max(needed, self._candidate_capacity + self._candidate_capacity // 2)
         self._work.bad.reserve(max(3 * bad + 2**14, expected // 2))
