@@ -30,6 +30,7 @@ from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
 from dmr.refinement.placement.admission import admit_placed, checked, interpolate_attributes
 from dmr.refinement.placement.placing import divide_outline, fill
+from dmr.refinement.placement.reporting import Report, part_of
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest, target
 from dmr.refinement.results import Refinement
@@ -170,6 +171,7 @@ def _placed(
     """Places points by the wanted sizes; returns the mesh with them, on the device, too, and notes for the user."""
     options, size = settings.options, settings.size
     assert size is not None
+    report: Report | None = getattr(settings.progress, "placing", None)
     with clock.phase("admit"):
         mesh, acute, aspects, notes = checked(mesh, device, strict=options.strict, on_device=on_device)
     most = _most_points(mesh, settings, lambda: aspects)
@@ -180,12 +182,15 @@ def _placed(
         )  # fmt: skip
         placement = fill(
             mesh, divided, divided.sizes, device, lattice=divided.even, most=most, limit=settings.time_limit,
-            report=getattr(settings.progress, "placing", None),
+            report=report,
         )  # fmt: skip
+    admitted = divided.shares.admitted
     with clock.phase("admit"):
         state, repaired = admit_placed(placement, device, options.keep_segments)
+        if report is not None:
+            report(admitted)
     with clock.phase("smooth"):
-        smooth(state, epochs, even=placement.even)
+        smooth(state, epochs, even=placement.even, report=part_of(report, admitted, 1.0))
         interpolate_attributes(state, placement)
     statistics.placed, statistics.on_segments = placement.placed, placement.on_segments
     return placement.mesh, state, notes + repaired

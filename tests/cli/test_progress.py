@@ -59,7 +59,7 @@ def test_the_triangles_that_bounds_need_are_estimated(options: dict[str, object]
     assert found == [(triangles, 0.0)]
 
 
-@pytest.mark.parametrize(("size", "most"), [(0.01, 0.45), (lambda points: 0.01 + 0.01 * points[:, 0], 0.15)])
+@pytest.mark.parametrize(("size", "most"), [(0.01, 0.45), (lambda points: 0.01 + 0.01 * points[:, 0], 0.3)])
 def test_the_bar_moves_while_points_are_placed(size: object, most: float) -> None:
     """A lattice of one size is placed at once; a front advances in many rounds. The triangulation is one step."""
     forecast, shown = Forecast(), [0.0]
@@ -77,9 +77,8 @@ def test_the_bar_moves_while_points_are_placed(size: object, most: float) -> Non
 
     plate = dmr.domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
     reported = dmr.refine(plate, size=size, progress=Recorder(), device="cpu", threads=1)
-    steps = np.diff([share for share in shown if share <= 0.4 * Forecast.PLACING])
-    assert shown == sorted(shown) and shown[-1] >= Forecast.PLACING and np.diff(shown).max() < 0.5
-    assert steps.sum() > 0.25 and steps.max() < most
+    assert shown == sorted(shown) and shown[-1] >= Forecast.PLACING and np.diff(shown).max() < most
+    assert (np.diff(shown) > 0).sum() >= 12
     assert np.array_equal(reported.mesh.triangles, dmr.refine(plate, size=size, device="cpu", threads=1).mesh.triangles)
 
 

@@ -21,7 +21,7 @@ class Forecast:
     """
 
     GROWTH, DECREASE = 0.15, 0.2  # shares of the first and the last rounds
-    PLACING = 0.85  # share of the placement of points by size, if there is one
+    PLACING = 0.92  # share of the placement of points by size, and of their smoothing, if there is one
 
     def __init__(self) -> None:
         self._first = self._expected = 0.0

@@ -27,6 +27,7 @@ from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.lattice import fitting_size
 from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.outline import Segments
+from dmr.refinement.placement.reporting import Report, Shares, shares_of
 from dmr.refinement.placement.targets import SPACED, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.setup.demand import is_even, target_triangles
@@ -43,7 +44,6 @@ FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it sm
 GROWTH = 0.5  # where sizes vary, they grow by this much per unit of distance from it, unless the user says otherwise
 SHORT = 3.0  # sizes: if some segment is shorter, all shorter pieces make one size for all places smaller around them
 POINTS_PER_SECOND = 1e6  # with a limit on seconds, a lattice has no more points: the steps after it are not cut short
-FRONT_SHARE, PLANE_SHARE = 0.4, 0.9  # of a placement, done after the front and the triangulation (one CPU thread)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +99,11 @@ class DividedOutline:
     sizes: SizeSource
     even: bool
 
+    @property
+    def shares(self) -> Shares:
+        """The parts of a placement that are done after its steps."""
+        return shares_of(even=self.even, finer=bool(self.nearby))
+
 
 def divide_outline(
     mesh: Mesh,
@@ -153,7 +158,7 @@ def fill(
     lattice: bool,
     most: int,
     limit: TimeLimit,
-    report: Callable[[float], object] | None = None,
+    report: Report | None = None,
 ) -> Placement:
     """Places points between the pieces of an outline, and triangulates them.
 
@@ -163,9 +168,9 @@ def fill(
         lattice: whether one size is wanted in most of the domain.
         most: the most points to insert; the first ones of the front are placed.
         limit: the limit on seconds, which ends the front.
-        report: called several times with the part of the work of this function that is done, up to 1.
+        report: called several times with the part of the placement that is done.
     """
-    segments, everywhere = divided.segments, divided.everywhere
+    segments, everywhere, shares = divided.segments, divided.everywhere, divided.shares
     division = everywhere.without(np.flatnonzero(segments.kept))
     if len(division.segment) > most:
         division = Division(division.segment[:most], division.parameter[:most])
@@ -174,14 +179,12 @@ def fill(
         outline = _outline(mesh, segments, division, everywhere, new, device)
         in_time = min(most - len(new), limit.left * POINTS_PER_SECOND)
         front = Front(outline, sizes, device, most - len(new), lattice=int(in_time) if lattice else 0)
-        placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report))
+        placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report, shares.front))
         vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
         if report is not None:
-            report(FRONT_SHARE)
+            report(shares.front)
         plane = fastest_plane(Pslg(vertices, pieces), device)
-        if report is not None:
-            report(PLANE_SHARE)
         disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
         if not disturbed.size:
             break
@@ -190,14 +193,14 @@ def fill(
     origin = origin[plane.edge_segments]
     made, on_device = _mesh(mesh, segments, division, vertices, plane, origin, device)
     if report is not None:
-        report(1.0)
+        report(shares.filled)
     return Placement(mesh, made, segments, origin, division, lattice and not divided.nearby, on_device)
 
 
-def _front_report(mesh: Mesh, sizes: SizeSource, report: Callable[[float], object]) -> Callable[[int], object]:
+def _front_report(mesh: Mesh, sizes: SizeSource, report: Report, share: float) -> Callable[[int], object]:
     """Returns a function of the number of points that reports the part of the work that is done."""
     expected = max(0.5 * target_triangles(mesh, sizes), 1.0)
-    return lambda points: report(FRONT_SHARE * min(points / expected, 1.0))
+    return lambda points: report(share * min(points / expected, 1.0))
 
 
 def division_vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:

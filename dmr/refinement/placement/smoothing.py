@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dmr.memory import DeviceArray, compact, flagged_indices
+from dmr.refinement.placement.reporting import AVERAGED, Report, part_of
 from dmr.refinement.setup.flips import flip_flagged, make_delaunay
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
@@ -20,20 +21,27 @@ LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted
 LIFTS, SWEEPS = 12, 8  # times that the mesh is made Delaunay again, and moves before each
 
 
-def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False) -> None:
+def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Report | None = None) -> None:
     """Moves the free vertices; the mesh is constrained Delaunay afterwards.
 
     Args:
         state: the mesh; epochs: its epochs.
         even: whether one size is wanted: then most points are those of a lattice, which are where they should be.
+        report: called several times with the part of the work that is done, up to 1.
     """
-    incident = _incident(state)
-    for rounds in EVEN_ROUNDS if even else ROUNDS:
+    incident, done = _incident(state), 0
+    batches = EVEN_ROUNDS if even else ROUNDS
+    for rounds in batches:
         for _ in range(rounds):
             _average(state, incident)
+            done += 1
+            if report is not None:
+                report(AVERAGED * done / sum(batches))
         if make_delaunay(state, epochs):
             incident = _incident(state)
-    _lift(state, epochs, incident)
+    _lift(state, epochs, incident, part_of(report, AVERAGED, 1.0))
+    if report is not None:
+        report(1.0)
 
 
 def _incident(state: DeviceMesh) -> DeviceArray:
@@ -57,7 +65,7 @@ def _average(state: DeviceMesh, incident: DeviceArray) -> None:
     state.points.copy_from(targets)
 
 
-def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray) -> None:
+def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, report: Report | None) -> None:
     """Moves free vertices of angles below the limit, and flips edges, until no move helps or all turns are over."""
     device, count, limit = state.device, state.vertices, float(cosine_and_sine(LIFTED_ANGLE)[0] ** 2)
     sharp = device.zeros(count, np.int32)
@@ -81,6 +89,8 @@ def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray) -> None:
         around, near = flagged_indices(flags)
         if flip_flagged(state, epochs, flags):
             incident = _incident(state)
+        if report is not None:
+            report((turn + 1) / LIFTS)
         if turn + 1 < LIFTS:
             sharp.fill(0)
             device.launch(
