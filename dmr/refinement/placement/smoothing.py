@@ -30,10 +30,11 @@ def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Rep
         report: called several times with the part of the work that is done, up to 1.
     """
     incident, done = _incident(state), 0
+    averaging = _Averaging(state)
     batches = EVEN_ROUNDS if even else ROUNDS
     for rounds in batches:
         for _ in range(rounds):
-            _average(state, incident)
+            averaging.run(incident)
             done += 1
             if report is not None:
                 report(AVERAGED * done / sum(batches))
@@ -51,18 +52,32 @@ def _incident(state: DeviceMesh) -> DeviceArray:
     return incident
 
 
-def _average(state: DeviceMesh, incident: DeviceArray) -> None:
-    """Moves free vertices to the means of their neighbours, except where that would reverse a triangle."""
-    device, count = state.device, state.vertices
-    targets, stays = device.empty(count, POINT), device.zeros(count, np.int32)
-    device.launch("average_neighbours", count, state.triangles, state.points, state.vertex_origin, incident, targets)
-    while True:  # each turn takes moves back, and without any move no triangle is reversed
-        found = device.zeros(1, np.int32)
-        device.launch("find_reversed", state.slots, state.triangles, targets, stays, found)
-        if not found.download()[0]:
-            break
-        device.launch("take_moves_back", count, state.points, stays, targets)
-    state.points.copy_from(targets)
+class _Averaging:
+    """Rounds of Laplace's smoothing, with their arrays."""
+
+    def __init__(self, state: DeviceMesh) -> None:
+        device, count = state.device, state.vertices
+        self._state, self._targets = state, device.empty(count, POINT)
+        self._stays, self._found = device.zeros(count, np.int32), device.zeros(1, np.int32)
+
+    def run(self, incident: DeviceArray) -> None:
+        """Moves free vertices past the means of their neighbours, except where that would reverse a triangle."""
+        state, device, count = self._state, self._state.device, self._state.vertices
+        targets, stays, found = self._targets, self._stays, self._found
+        device.launch(
+            "average_neighbours", count, state.triangles, state.points, state.vertex_origin, incident, targets
+        )
+        taken_back = False
+        while True:  # each turn takes moves back, and without any move no triangle is reversed
+            device.launch("find_reversed", state.slots, state.triangles, targets, stays, found)
+            if not found.download()[0]:
+                break
+            taken_back = True
+            device.launch("take_moves_back", count, state.points, stays, targets)
+            found.fill(0)
+        if taken_back:
+            stays.fill(0)
+        state.points.copy_from(targets)
 
 
 def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, report: Report | None) -> None:
@@ -87,7 +102,7 @@ def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, report: Repo
         flags = device.zeros(state.slots, np.int32)
         device.launch("flag_around_vertices", found, listed, state.triangles, incident, flags)
         around, near = flagged_indices(flags)
-        if flip_flagged(state, epochs, flags):
+        if flip_flagged(state, epochs, flags, (around, near)):
             incident = _incident(state)
         if report is not None:
             report((turn + 1) / LIFTS)

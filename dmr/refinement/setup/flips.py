@@ -25,14 +25,20 @@ def make_delaunay(state: DeviceMesh, epochs: Epochs, *, apply: bool = True) -> i
     return flip_flagged(state, epochs, flags) if count and apply else count
 
 
-def flip_flagged(state: DeviceMesh, epochs: Epochs, flags: DeviceArray) -> int:
-    """Flips the failing edges of flagged triangles, and those that these flips make fail; returns their number."""
+def flip_flagged(
+    state: DeviceMesh, epochs: Epochs, flags: DeviceArray, listed: tuple[DeviceArray, int] | None = None
+) -> int:
+    """Flips the failing edges of flagged triangles, and those that these flips make fail; returns their number.
+
+    Args:
+        state: the mesh; epochs: its epochs; flags, listed: as for `flip_all`.
+    """
     device = state.device
 
     def find(listed: DeviceArray, count: int, edges: DeviceArray, flags: DeviceArray) -> None:
         device.launch("find_listed_flips", count, state.triangles, state.points, listed, edges, flags)
 
-    return flip_all(state, epochs, flags, find)
+    return flip_all(state, epochs, flags, find, listed=listed)
 
 
 def refuse_unless_delaunay(state: DeviceMesh, epochs: Epochs) -> None:

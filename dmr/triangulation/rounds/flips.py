@@ -24,7 +24,15 @@ class TooManyRounds(Exception):
     """Edges still fail after as many rounds as the caller allows."""
 
 
-def flip_all(state: Flippable, epochs: Epochs, flags: DeviceArray, find: Find, most_rounds: int | None = None) -> int:
+def flip_all(
+    state: Flippable,
+    epochs: Epochs,
+    flags: DeviceArray,
+    find: Find,
+    most_rounds: int | None = None,
+    *,
+    listed: tuple[DeviceArray, int] | None = None,
+) -> int:
     """Flips the failing edges of flagged triangles, and of those that the flips change, until none fails.
 
     Args:
@@ -32,6 +40,7 @@ def flip_all(state: Flippable, epochs: Epochs, flags: DeviceArray, find: Find, m
         flags: (slots,) int32, 1 for the triangles to begin with; overwritten.
         find: finds failing edges by the test that decides.
         most_rounds: a limit, or None.
+        listed: the triangles that are flagged at the beginning, ascending, and their number, if they are known.
 
     Returns:
         The number of edges flipped.
@@ -42,7 +51,8 @@ def flip_all(state: Flippable, epochs: Epochs, flags: DeviceArray, find: Find, m
     device, edges = state.device, state.device.empty(state.slots, np.int32)
     flipped = rounds = 0
     while True:
-        around, near = flagged_indices(flags)
+        around, near = flagged_indices(flags) if listed is None else listed
+        listed = None
         failing = device.empty(near, np.int32)
         find(around, near, edges, failing)
         flipping, count = compact(around, failing, near)
