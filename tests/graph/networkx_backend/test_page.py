@@ -29,4 +29,4 @@ def test_every_function_is_there():
         f"{name}_length" for row in rows if "_length" in row for name in re.findall(r"`(\w+shortest_path)`", row)
     }
     assert (named | lengths) - {"_length"} == {*FUNCTIONS}
-    assert f"less than {SMALLEST:,} nodes and edges" in PAGE
+    assert f"fewer than {SMALLEST:,} nodes and edges" in PAGE

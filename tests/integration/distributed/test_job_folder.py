@@ -80,7 +80,7 @@ def test_what_another_job_has_left_is_refused_or_discarded(tmp_path):
         InProcess(store).run([Task.of(functions.count_up, n=3)])
         raise KeyboardInterrupt
     other = {**JOB, "options": {"min_angle": 25.0}}
-    with pytest.raises(ExistingResultError, match="what another job has left"), job_folder(tmp_path, other):
+    with pytest.raises(ExistingResultError, match="the unfinished work of another job"), job_folder(tmp_path, other):
         pass
     with job_folder(tmp_path, other, overwrite=True) as store:
         assert list(store.path.iterdir()) == []
@@ -139,7 +139,7 @@ def test_a_second_run_is_refused_and_death_frees_the_folder(tmp_path):
     with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(FileSystemError, match="another run works in this folder"), job_folder(tmp_path, JOB):
+        with pytest.raises(FileSystemError, match="another run is using this folder"), job_folder(tmp_path, JOB):
             pass
         holder.send_signal(signal.SIGKILL)
         holder.wait()
