@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
-from dmr.distributed.threaded import by_pieces
+from dmr.distributed.threaded import by_pieces, touching
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import Edges
@@ -181,8 +181,9 @@ def _around_seeds(
     """
     none = np.full(len(patch.numbers), UNREACHED, np.int32)
     layers = layers_of(turn - 1)
+    distance = spread(patch, none, layers, threads)[1]
     while layers >= FIRST_LAYERS:
-        near = spread(patch, none, layers, threads)[0]
+        near = touching(patch.mesh.triangles, distance < layers, threads)
         parts = components(np.where(near[neighbours] == near[:, None], neighbours, -1))
         if np.bincount(parts[near], weights[near]).max(initial=0) <= most:
             return parts
