@@ -36,6 +36,7 @@ from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.tasks import save_tiles
 from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.numbering import distinct
 from dmr.distributed.validation.findings import numbered
 from dmr.distributed.validation.own_checks import OwnChecks
 from dmr.errors import InvalidMeshError
@@ -151,7 +152,7 @@ def unite_segments(
     asked = Bounds.load(bounds, inputs[0])
     surveys = inputs[1:]
     strip = united([Piece.load(Stored(survey, STRIP)) for survey in surveys])
-    flagged = np.unique(np.concatenate([survey[FLAGGED] for survey in surveys]))
+    flagged = distinct(*(survey[FLAGGED] for survey in surveys))
     mesh = Mesh.sound(
         **{name: getattr(strip.mesh, name) for name in ("vertices", "triangles", "segments", "segment_markers")},
         holes=np.array(holes, np.float64).reshape(-1, 2),

@@ -19,6 +19,7 @@ from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, 
 from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.distributed.tiles.piece import Int64
 from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.numbering import distinct
 from dmr.distributed.unions.union import Numbers
 from dmr.memory import Device, constant
 from dmr.mesh.types import Float, Int, Mesh
@@ -73,7 +74,7 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
     origins = np.flatnonzero(is_origin)
     ends = whole.ends[origins]
     at_ends = ends.reshape(-1)
-    needed = np.unique(np.concatenate([at_ends, _anchors(patch.numbers, whole), _anchors(at_ends, whole)]))
+    needed = distinct(at_ends, _anchors(patch.numbers, whole), _anchors(at_ends, whole))
     present = Numbers(patch.numbers, UNNUMBERED)
     further = needed[present.find(needed) < 0]
     numbers = np.concatenate([patch.numbers, further])
@@ -114,7 +115,7 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
         local_ends=local(ends),
         anchor=anchor,
         acute=acute,
-        cuts=cut_edges(patch, edges, frozen),
+        cuts=cut_edges(patch, edges, frozen, threads),
         waits=((sides == 1) & inside)[rows],
     )
 

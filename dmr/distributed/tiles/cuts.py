@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dmr.distributed.threaded import by_pieces, flags
 from dmr.distributed.tiles.patch import NEXT, Mask, Patch
+from dmr.distributed.unions.numbering import distinct
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
 
@@ -79,19 +80,22 @@ class CutEdges:
     beyond: Float
 
 
-def cut_edges(patch: Patch, edges: Edges, frozen: Mask) -> CutEdges:
-    """Returns the edges between the active and the frozen triangles of a patch, by the active ones."""
+def cut_edges(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = None) -> CutEdges:
+    """Returns the edges between the active and the frozen triangles of a patch; `threads` as for `edges_of`."""
     triangles = patch.mesh.triangles
-    on_cut = np.flatnonzero(frozen)  # few, as a rule
-    across = edges.neighbours[on_cut]
-    rows, at = np.nonzero((across >= 0) & (edges.segments[on_cut] < 0) & ~frozen[across])
-    corners = triangles[on_cut[rows]]
-    inside, number = across[rows, at], np.arange(len(rows))
-    starts, ends = corners[number, AFTER_NEXT[at]], corners[number, NEXT[at]]
-    # In the order of the active triangles, and of the corners opposite their edges.
-    k = np.argmax((triangles[inside] != starts[:, None]) & (triangles[inside] != ends[:, None]), axis=1)
-    order = np.lexsort((k, inside))
-    return CutEdges(starts[order], ends[order], patch.mesh.vertices[corners[number, at]][order])
+
+    def meeting(piece: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        across = edges.neighbours[piece]
+        is_cut = (across >= 0) & (edges.segments[piece] < 0) & ~frozen[piece, None] & frozen[across]
+        rows, k = np.nonzero(is_cut)
+        return rows + piece.start, k
+
+    found = by_pieces(len(triangles), meeting, threads)
+    triangle, k = (np.concatenate(each) for each in zip(*found, strict=True))
+    corners, number = triangles[triangle], np.arange(len(triangle))
+    starts, ends = corners[number, NEXT[k]], corners[number, AFTER_NEXT[k]]
+    beyond = triangles[edges.neighbours[triangle, k]].sum(axis=1, dtype=np.int64) - starts - ends
+    return CutEdges(starts, ends, patch.mesh.vertices[beyond])
 
 
 def active_sides(patch: Patch, edges: Edges, frozen: Mask) -> NDArray[np.int64]:
@@ -115,5 +119,4 @@ def border_vertices(patch: Patch, edges: Edges, inside: Mask) -> Int:
     triangle, k = triangle[is_open], k[is_open]
     corners = patch.mesh.triangles[triangle]
     number = np.arange(len(corners))
-    found: Int = np.unique(np.stack([corners[number, NEXT[k]], corners[number, AFTER_NEXT[k]]]))
-    return found
+    return distinct(corners[number, NEXT[k]], corners[number, AFTER_NEXT[k]])

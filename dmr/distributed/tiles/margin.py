@@ -14,6 +14,7 @@ from dmr.distributed.tiles.admission import Tile
 from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_sparse
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
 from dmr.distributed.tiles.stored import InMemory
+from dmr.distributed.unions.numbering import distinct
 from dmr.memory import Device, DeviceArray, scan, total
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.setup.admission import SplitState
@@ -93,7 +94,7 @@ def separated(
         _store(tile, state, core, left, seeds, core_arrays)
     shared = taken.download()
     shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]
-    border = np.union1d(tile.border, shared)
+    border = distinct(tile.border, shared)
     return Refined(
         core=core_arrays if has_core else None,
         core_triangles=core.count if has_core else 0,
@@ -110,8 +111,7 @@ def _waiting(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Int:
     states = state.split_states[: state.subsegments_count].download()
     waiting = (states == SplitState.WANTED_ELSEWHERE) | (states == SplitState.SPLIT_WAITS)
     beside = state.subsegments[: state.subsegments_count].download()["left"][waiting]
-    found: Int = np.union1d(left.get("waiting", np.empty(0, np.int32)), beside).astype(np.int32)
-    return found
+    return distinct(left.get("waiting", np.empty(0, np.int32)).astype(np.int32), beside.astype(np.int32))
 
 
 def _flags(tile: Tile, state: DeviceMesh, seeds: Int, depth: int) -> tuple[DeviceArray, DeviceArray]:

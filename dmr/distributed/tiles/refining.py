@@ -17,6 +17,7 @@ from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.numbering import distinct
 from dmr.memory import Device
 from dmr.mesh.types import Mesh
 from dmr.refinement.options import RefineOptions
@@ -151,7 +152,7 @@ def whole_of(state: DeviceMesh, mesh: Mesh) -> Whole:
     markers = np.ones(count, np.int32)
     markers[: state.named] = state.named_markers
     by_segment = np.stack([_numbers(order, ends["from"]), _numbers(order, ends["to"])], axis=1)
-    vertices = np.unique(by_segment)
+    vertices = distinct(by_segment)
     return Whole(
         inputs=np.array([len(mesh.vertices)]),
         vertices=vertices,
@@ -185,7 +186,7 @@ def segments_of_whole(
         found = whole_of(admit(mesh, device, keep_segments, trusted=True)[0], mesh)
     ends = numbers[found.ends]
     true = np.isin(ends, flagged).all(axis=1)
-    vertices = np.unique(ends[true])
+    vertices = distinct(ends[true])
     at = np.searchsorted(numbers[found.vertices], vertices)
     anchor = found.anchor[at]
     by_segment = ("markers", "named", "boundary", "kept")

@@ -36,6 +36,7 @@ from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.numbering import distinct
 from dmr.distributed.unions.union import Numbers
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
@@ -292,7 +293,7 @@ def divide(
     reaches = [Reach.load(Stored(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
     rest, band = divided(patch, reaches, layers, resources.threads)
     if rest is not None:
-        beside = border if band is None else np.union1d(border, band.numbers)
+        beside = border if band is None else distinct(border, band.numbers)
         _save(rest, unreached(beside[Numbers(rest.numbers).find(beside) >= 0]), out, 0)
     if band is not None:
         band.save(Stored(out, 1))
@@ -334,7 +335,7 @@ def summarize(
         borders += [Reach.load(part, first).border, pinched[numbers.find(pinched) >= 0]]
         reasons += np.bincount(part["reasons"], minlength=len(reasons))
         triangles += len(part["triangles"])
-    out[BORDER] = np.unique(np.concatenate(borders))
+    out[BORDER] = distinct(*borders)
     return {
         "triangles": triangles,
         "unrefined": {reason: int(count) for reason, count in zip(REASONS, reasons[1:], strict=True) if count},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dmr.mesh.types import Int
 
 Int64 = NDArray[np.int64]
+N = TypeVar("N", bound=np.integer[Any])
 
 
 def is_among(wanted: Int64, ascending: Int64) -> NDArray[np.bool_]:
@@ -19,6 +20,14 @@ def is_among(wanted: Int64, ascending: Int64) -> NDArray[np.bool_]:
         return np.zeros(len(wanted), np.bool_)
     found: NDArray[np.bool_] = ascending[np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)] == wanted
     return found
+
+
+def distinct(*numbers: NDArray[N]) -> NDArray[N]:
+    """Returns the different numbers of some arrays, ascending. `numpy.unique` (2.4) takes thirty times as long."""
+    every = np.sort(np.concatenate([each.reshape(-1) for each in numbers]))
+    is_first = np.ones(len(every), np.bool_)
+    is_first[1:] = every[1:] != every[:-1]
+    return every[is_first]
 
 
 class Union:
@@ -42,16 +51,20 @@ class Union:
         is_new = np.ones(len(others), np.bool_)
         within = before < len(first)
         is_new[within] = first[before[within]] != others[within]
-        self._rows, self._before = rows[is_new], before[is_new]
-        self.numbers: Int64 = np.insert(first, self._before, others[is_new])
-        shift = np.cumsum(np.bincount(self._before, minlength=len(first) + 1), dtype=np.int32)[:-1]
+        self._rows = rows[is_new]
+        self._new = before[is_new] + np.arange(len(self._rows))  # the places of what only others have
+        shift = np.cumsum(np.bincount(before[is_new], minlength=len(first) + 1), dtype=np.int32)[:-1]
         place = (before + np.cumsum(is_new) - is_new).astype(np.int32)[inverse.reshape(-1)]
         ends = np.cumsum([len(each) for each in lists[1:]])[:-1]
         self.places: list[Int] = [np.arange(len(first), dtype=np.int32) + shift]
         self.places += np.split(place, ends) if len(lists) > 1 else []
+        self.numbers: Int64 = self.rows(lists)
 
     def rows(self, tables: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Returns the rows of the union from those of the lists; of a number in several, those of the first one."""
         if not len(self._rows):
             return tables[0]
-        return np.insert(tables[0], self._before, np.concatenate(tables[1:])[self._rows], axis=0)
+        found = np.empty((len(tables[0]) + len(self._rows), *tables[0].shape[1:]), tables[0].dtype)
+        found[self.places[0]] = tables[0]
+        found[self._new] = np.concatenate(tables[1:])[self._rows]
+        return found
