@@ -85,9 +85,9 @@ def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np
             edges.append(np.stack([start[free], end[free]]))
             weights.append(weight[free])
     (start, end), weight = np.concatenate(edges, axis=1), np.concatenate(weights)
-    total = np.bincount(start, weight, len(points))
-    moved = np.flatnonzero(total)
+    moved, row = np.unique(start, return_inverse=True)
+    total = np.bincount(row, weight)
     values = values.copy()
     for _ in range(STEPS):
-        values[moved] = np.bincount(start, weight * values[end], len(points))[moved] / total[moved]
+        values[moved] = np.bincount(row, weight * values[end]) / total
     return values
