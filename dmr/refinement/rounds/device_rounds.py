@@ -28,6 +28,7 @@ from dmr.refinement.steps.cavities import RECORD_CAPACITY, Cavities, prepare
 from dmr.refinement.steps.selection import Candidates, Choice, Selection, survey_sums
 
 HISTORY_ROUNDS = 1024  # most rounds in one run of the loop
+MOST_GENEROUS = 2**16  # candidates; of more bad triangles, a smaller share gets records
 MOST_TEAM_TURNS = 16  # most launches of kernels that run whole rounds before the loop is recorded
 
 
@@ -196,7 +197,8 @@ class DeviceRounds:
     def _reserve(self, bad: int) -> None:
         """Reserves capacity for rounds that begin with `bad` bad triangles."""
         expected = self._work.expected
-        needed = max(4096, bad // 3, expected // 20)  # an area bound: of a million triangles, 53,000 compete at most
+        # Of the bad triangles of an outline, 34% compete at first. With an area bound, 5% of all triangles do at most.
+        needed = max(4096, bad // 3, min(2 * bad // 5, MOST_GENEROUS), expected // 20)
         if needed > self._candidate_capacity:  # by half at least: the loop is recorded again
             self._candidate_capacity = max(needed, self._candidate_capacity + self._candidate_capacity // 2)
         self._work.bad.reserve(max(3 * bad + 2**14, expected // 2))

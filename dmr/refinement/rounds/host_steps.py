@@ -66,7 +66,7 @@ class HostSteps(RoundSteps):
             work.budget.cut(winners.cavities, work.points_left)
             needs = self._needs(winners.cavities)
         vertices, slots = state.vertices + bound_of(needs.vertices), state.slots + bound_of(needs.slots)
-        state.reserve(vertices, slots, state.subsegments_count + bound_of(needs.segments))
+        state.enlarge(vertices, slots, state.subsegments_count + bound_of(needs.segments))
         fresh = work.space.array("fresh", bound_of(needs.fresh), np.int32)
         return Insertion(winners, needs, self._sizes(), fresh)
 

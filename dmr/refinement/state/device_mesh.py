@@ -15,6 +15,7 @@ from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.state.result_memory import ResultMemory
 
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
+MORE_TO_GROW = 2**14  # elements
 FEW_TRIANGLES = 2**21  # a mesh of up to this many triangles gets its arrays at admission, as if all were bad
 
 
@@ -152,6 +153,19 @@ class DeviceMesh:
         self.subsegments = self.subsegments.grown(subsegments)
         self.subsegment_origin = self.subsegment_origin.grown(subsegments)
         self.split_states = self.split_states.grown(subsegments)
+
+    def enlarge(self, vertices: int, slots: int, subsegments: int) -> None:
+        """Reserves as `reserve` does, and where that takes a larger array, half as much again and some thousands more
+        of each kind: in a mesh that grows from a few triangles, the rounds then return to the host a few times only.
+
+        Raises:
+            OutOfMemoryError: as `reserve`.
+        """
+        needed = (vertices, slots, subsegments)
+        if any(there < wanted for there, wanted in zip(self.capacity, needed, strict=True)):
+            with suppress(OutOfMemoryError):
+                self.reserve(*(wanted + wanted // 2 + MORE_TO_GROW for wanted in needed))
+        self.reserve(*needed)
 
     def reserve_for(self, bad: int, expected: int = 0) -> None:
         """Reserves the usual capacity for a number of bad triangles, and for the expected triangles, to avoid repeated

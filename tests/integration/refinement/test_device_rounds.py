@@ -24,6 +24,8 @@ from dmr.refinement.state.progress import Entry, HistoryColumn, RoundProgress, S
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
 from dmr.triangulation.rounds.epochs import LAST, Epochs
+from scripts.lib.outlines import channel
+from scripts.lib.random_domains import FAMILIES
 from tests.support.digests import mesh_digest, result_summary
 from tests.support.emulated.recorded_loops import record_loops
 from tests.support.refinements import CASES, TEAMS
@@ -162,6 +164,27 @@ def test_a_loop_is_recorded_again_only_after_an_array_was_replaced(monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 1)
     dmr.refine(dmr.generate("random", 3000, seed=2), loop="device", device="cpu", threads=1)
     assert len(runs) > 20 and len(recordings) < len(runs) / 3
+
+
+@pytest.mark.slow
+def test_a_channel_that_grows_from_eight_vertices_seldom_stops_for_capacity(monkeypatch):
+    stopped, read = [], RoundProgress.read
+    monkeypatch.setattr(RoundProgress, "read", lambda self: stopped.append(read(self)) or stopped[-1])
+    fine = dmr.refine(channel(30_000.0), loop="device", device="cpu", threads=1)
+    for_capacity = sum(numbers[Entry.STOP] == Stop.WINNER_CAPACITY for numbers in stopped)
+    assert len(fine.mesh.triangles) > 30_000
+    assert 1 <= for_capacity <= 4  # it was one of each kind of array for every factor of 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["segments", "holes"])
+def test_the_candidates_of_the_first_round_of_an_outline_have_records(family, monkeypatch):
+    doubled = []
+    more = DeviceRounds.more_candidates
+    monkeypatch.setattr(DeviceRounds, "more_candidates", lambda self: doubled.append(1) or more(self))
+    domain = FAMILIES[family](20_000, np.random.default_rng(1))
+    fine = dmr.refine(domain, loop="device", device="cpu", threads=1)
+    assert fine.attempts > 10_000 and not doubled
 
 
 def test_epochs_wrap_around_within_a_run(device_options):
