@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from dmr.common.cached import cached_property
 from dmr.memory import Packed, pack
@@ -129,29 +130,34 @@ class Thresholds:
 def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
     """Computes the thresholds from the options of a refinement, and from a recipe for what they leave open."""
     area = math.inf if options.max_area is None else 2.0 * options.max_area * (1.0 - MARGIN)
-    if options.min_angle == 0:
-        return Thresholds(2.0, area, math.inf, math.inf, 0.0 if options.conforming else 1.0)
-    cosine, sine = cosine_and_sine(options.min_angle)
+    of_angle = _thresholds_of_angle(options.min_angle, options.steiner, options.conforming, recipe)
+    return replace(of_angle, doubled_area=area)
+
+
+@lru_cache(maxsize=64)
+def _thresholds_of_angle(min_angle: float, steiner: str, conforming: bool, recipe: Recipe) -> Thresholds:
+    """Computes the thresholds without a bound on areas, and keeps them for later calls: long fractions take 0.1 ms."""
+    if min_angle == 0:
+        return Thresholds(2.0, math.inf, math.inf, math.inf, 0.0 if conforming else 1.0)
+    cosine, sine = cosine_and_sine(min_angle)
     # cot(a / 2) = (1 + cos a) / sin a; an angle that underflows to zero gets circumcenters
     half_cotangent = (1 + cosine) / sine / 2 if sine else Fraction(2**1000)
     limit = (
-        math.inf
-        if options.steiner == "circumcenter" or half_cotangent > 2**900
-        else float(recipe.off_center * half_cotangent)
+        math.inf if steiner == "circumcenter" or half_cotangent > 2**900 else float(recipe.off_center * half_cotangent)
     )
     # Circumcenters are at a distance of at least 1 / (2 sin a).
-    chosen = options.steiner == "petal" and limit < 2**400
+    chosen = steiner == "petal" and limit < 2**400
     clearance = float(1 / (4 * sine * sine)) if chosen else math.inf
     # The lens is seen under 180 - 2 a; from a = 45 on it would be larger than the circle.
     doubled_cosine = max(2 * cosine * cosine - 1, Fraction(0))
-    lens = 0.0 if options.conforming or not recipe.lens else float(doubled_cosine * doubled_cosine)
+    lens = 0.0 if conforming or not recipe.lens else float(doubled_cosine * doubled_cosine)
     return Thresholds(
         float(cosine * cosine) * (1.0 - MARGIN),
-        area,
+        math.inf,
         limit,
         clearance,
         lens,
-        _stretch(sine, cosine, options.conforming),
+        _stretch(sine, cosine, conforming),
         worst_first=int(recipe.worst_first),
         most=int(recipe.one_by_one),
     )
