@@ -121,7 +121,18 @@ namespace gpu {
 
 INLINE void wait_for_team(int line) { emulated::wait_for_block(line); }
 
-INLINE void acquire(const int32 *) {}
+INLINE void release(uint64 *place, uint64 value) {
+    emulated::perhaps_others();
+    *place = value;
+}
+INLINE uint64 acquired(const uint64 *place) {
+    emulated::perhaps_others();
+    return *place;
+}
+INLINE bool arrive_last(uint32 *arrived, uint32 teams) {
+    return emulated::atomically(arrived, [=](uint32 before) { return before == teams - 1 ? 0 : before + 1; }) ==
+           teams - 1;
+}
 
 } // namespace gpu
 

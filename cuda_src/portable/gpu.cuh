@@ -119,6 +119,8 @@ struct VariableStride {
 
 constexpr int TILE_LANES = 8;
 
+constexpr uint64 TURN = uint64(1) << 63; // of a message (Grid::barrier_with)
+
 INLINE int32 sum_of_warp(int32 value) {
 #if __CUDA_ARCH__ >= 800
     return int32(__reduce_add_sync(~0u, unsigned(value)));
@@ -214,6 +216,7 @@ struct Team {
     Index number; // of its task
 
     METHOD static bool leads() { return threadIdx.x == 0; }
+    METHOD static bool is_last() { return threadIdx.x == TEAM_SIZE - 1; }
     METHOD static void barrier(int line = __builtin_LINE()) { gpu::wait_for_team(line); }
 
     // Calls visit(member) for each member; a barrier follows.
@@ -287,10 +290,11 @@ struct Team {
         return before;
     }
 
-    // Replaces one value per member, in shared memory, by the sum of the values up to it. `of_warp` has WARPS entries.
-    METHOD static void scan(int64 *values, int64 *of_warp) {
+    // The sum of the values of the members before this one. `of_warp` has WARPS entries, in shared memory; all members
+    // call this, and a barrier must precede the next call.
+    METHOD static int64 sum_before(int64 value, int64 *of_warp) {
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-        int64 sum = values[threadIdx.x];
+        int64 sum = value;
         for (int reach = 1; reach < WARP; reach *= 2) {
             const int64 lower = __shfl_up_sync(~0u, sum, reach);
             sum += lane >= reach ? lower : 0;
@@ -298,9 +302,16 @@ struct Team {
         if (lane == WARP - 1)
             of_warp[warp] = sum;
         barrier();
-        for (int other = 0; other < warp; ++other)
-            sum += of_warp[other];
-        values[threadIdx.x] = sum;
+        sum -= value;
+        for (int other = 0; other < WARPS - 1; ++other)
+            sum += other < warp ? of_warp[other] : 0;
+        return sum;
+    }
+
+    // Replaces one value per member, in shared memory, by the sum of the values up to it. `of_warp` has WARPS entries.
+    METHOD static void scan(int64 *values, int64 *of_warp) {
+        const int64 value = values[threadIdx.x];
+        values[threadIdx.x] = sum_before(value, of_warp) + value;
         barrier();
     }
 
@@ -353,33 +364,47 @@ struct Grid {
     // This team, once for each of its tasks of those below `count`.
     METHOD static Indices<gpu::BlockStride, Team> tasks(Index count) { return {Index(blockIdx.x), count}; }
 
-    // A barrier during which the last team to arrive does `work`: it replaces two barriers with work between them.
-    // `flag` belongs to the team, and `meeting`, two numbers that are initially zero, to all teams.
-    template <class Work> METHOD static void barrier_with(int32 *meeting, int32 *flag, Work work) {
-        int32 *arrived = meeting, *turn = meeting + 1, this_turn = 0;
+    // Begins a launch that calls barrier_with; returns message(), which one member of each team calls. All members of
+    // all teams call this: what they read by themselves, they would request from one place one after the other.
+    template <class Message>
+    METHOD static uint64 begin_meetings(const uint64 *meeting, MeetingSpace &space, Message message) {
+        if (Team::leads())
+            space.message = message() | (racing_load(copy_of(meeting)) & gpu::TURN);
         Team::barrier();
-        if (Team::leads()) {
-            this_turn = racing_load(turn);
-            __threadfence(); // releases this team's writes before it arrives
-            *flag = atomicAdd(arrived, 1) == int(gridDim.x) - 1;
-            if (*flag)
-                __threadfence(); // acquires the other teams' writes; fences of one multiprocessor wait for each other
-        }
+        return space.message & ~gpu::TURN;
+    }
+
+    // A barrier during which the last team to arrive does work(): it replaces two barriers with work between them.
+    // Returns what the leader of that team got from work(), a message of 63 bits, to all members of all teams.
+    // `space` belongs to the team, and `meeting`, MEETING numbers that are initially zero, to all teams.
+    template <class Work> METHOD static uint64 barrier_with(uint64 *meeting, MeetingSpace &space, Work work) {
         Team::barrier();
-        if (*flag) {
-            work();
+        if (Team::leads())
+            space.is_last = gpu::arrive_last(reinterpret_cast<uint32 *>(meeting), gridDim.x);
+        Team::barrier();
+        if (space.is_last) {
+            const uint64 message = work();
+            if (Team::leads())
+                space.message = message | (~space.message & gpu::TURN);
             Team::barrier();
+            if (threadIdx.x < MEETING_COPIES)
+                gpu::release(meeting + (1 + threadIdx.x) * MEETING_LINE, space.message);
+        } else {
             if (Team::leads()) {
-                *arrived = 0;
-                __threadfence();
-                racing_store(turn, this_turn + 1);
+                const uint64 *copy = copy_of(meeting);
+                while (((racing_load(copy) ^ space.message) & gpu::TURN) == 0) // ends, because all teams are resident
+                    ;
+                space.message = gpu::acquired(copy);
             }
-        } else if (Team::leads()) {
-            while (racing_load(turn) == this_turn) // ends, because all teams are resident
-                ;
-            gpu::acquire(turn);
+            Team::barrier();
         }
-        Team::barrier();
+        return space.message & ~gpu::TURN;
+    }
+
+  private:
+    // The copy of the message that this team reads.
+    METHOD static const uint64 *copy_of(const uint64 *meeting) {
+        return meeting + (1 + blockIdx.x % MEETING_COPIES) * MEETING_LINE;
     }
 };
 

@@ -177,6 +177,7 @@ struct Team {
     Index number;
 
     static constexpr bool leads() { return true; }
+    static constexpr bool is_last() { return true; }
     static void barrier(int = 0) {} // of one member; the emulator compares source lines
     template <class Visit> static void for_members(Visit visit) {
         for (int member = 0; member < TEAM_SIZE; ++member)
@@ -204,6 +205,8 @@ struct Team {
         return before;
     }
 
+    static int64 sum_before(int64, int64 *) { return 0; }
+
     static void scan(int64 *values, int64 *) {
         for (int member = 1; member < TEAM_SIZE; ++member)
             values[member] += values[member - 1];
@@ -224,11 +227,15 @@ struct Grid {
     Indices<host::UnitStride> share(Index count) const { return part<Index>(count); }
     Indices<host::UnitStride, Team> tasks(Index count) const { return part<Team>(count); }
 
-    template <class Work> void barrier_with(int32 *, int32 *, Work work) const {
+    template <class Message> uint64 begin_meetings(const uint64 *, MeetingSpace &, Message message) const {
+        return message();
+    }
+    template <class Work> uint64 barrier_with(uint64 *meeting, MeetingSpace &, Work work) const {
         barrier();
         if (leads())
-            work();
+            *meeting = work();
         barrier();
+        return *meeting;
     }
 
   private:

@@ -29,6 +29,13 @@ constexpr int32 NO_INDEX = 0x7fffffff; // above all indices: the least index of 
 
 constexpr int STRIPES = 4096; // entries of a striped counter
 
+// The array through which the teams of a grid meet (Grid::barrier_with): the number of teams that have arrived, and
+// copies of the message of the last barrier, each in a cache line of its own. Teams that wait read different copies:
+// requests to one line are served one after the other.
+constexpr int MEETING_LINE = 16;                             // entries of a cache line
+constexpr int MEETING_COPIES = 32;                           // of the message
+constexpr int MEETING = (1 + MEETING_COPIES) * MEETING_LINE; // entries, initially zero
+
 // Time slice in nanoseconds. A GPU kernel that repeats itself stops after it, and the host launches it again: in
 // between, the host handles signals such as that of Ctrl-C.
 constexpr int64 SLICE = 50'000'000;
@@ -55,6 +62,12 @@ template <class Stride, class Element = Index, class Number = Index> class Indic
   private:
     Number first_, last_;
     Stride stride_;
+};
+
+// What a team keeps in its shared memory for Grid::barrier_with.
+struct MeetingSpace {
+    uint64 message; // of the last barrier; the highest bit changes with each barrier
+    int32 is_last;  // whether the team was the last one to arrive
 };
 
 // Sums that are computed together.

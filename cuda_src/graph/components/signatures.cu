@@ -55,8 +55,8 @@ KERNEL_STRUCT(Signatures) {
     int32
         *pivots; // (nodes): the pivot of each node's component, or before that a node of it; initially the node itself
     int32 *progress;
-    int64 *begun;   // (1): when the launch began, in nanoseconds
-    int32 *meeting; // (2), initially zero: for Grid::barrier_with
+    int64 *begun;    // (1): when the launch began, in nanoseconds
+    uint64 *meeting; // (MEETING), initially zero: for Grid::barrier_with
 
     METHOD int32 *sources(int32 list) const { return list ? sources1 : sources0; }
     METHOD int32 *targets(int32 list) const { return list ? targets1 : targets0; }
@@ -222,19 +222,24 @@ KERNEL(begin_signatures, Signatures signatures) {
 
 // All rounds in one launch, or as many passes as fit in a SLICE of time.
 COOPERATIVE_TEAM_KERNEL(match_signatures, Signatures signatures) {
-    TEAM_SHARED(int32, flag, 1);
+    TEAM_SHARED(MeetingSpace, space, 1);
     const Grid grid = launch.grid();
     const int32 *progress = signatures.progress;
+    const auto next_pass = [&] { // the pass, whether one team does it, and the number of edges
+        return uint64(racing_load(progress + CURRENT)) << 33 | uint64(racing_load(progress + BY_ONE)) << 32 |
+               uint64(racing_load(progress + EDGE_COUNT));
+    };
     if (grid.leads())
         signatures.begun[0] = nanoseconds();
+    uint64 next = grid.begin_meetings(signatures.meeting, *space, next_pass);
     for (;;) {
-        const int32 pass = racing_load(progress + CURRENT);
+        const int32 pass = int32(next >> 33);
         if (pass == OVER)
             return;
-        const bool by_one = racing_load(progress + BY_ONE);
+        const bool by_one = next >> 32 & 1;
         if (!by_one)
-            signatures.run(pass, grid.share(racing_load(progress + EDGE_COUNT)));
-        grid.barrier_with(signatures.meeting, flag, [&] {
+            signatures.run(pass, grid.share(Index(uint32(next))));
+        next = grid.barrier_with(signatures.meeting, *space, [&] {
             Team::barrier();
             if (!by_one && Team::leads())
                 signatures.end();
@@ -247,6 +252,7 @@ COOPERATIVE_TEAM_KERNEL(match_signatures, Signatures signatures) {
                     signatures.end();
                 Team::barrier();
             }
+            return next_pass();
         });
     }
 }

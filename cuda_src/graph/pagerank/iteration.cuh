@@ -181,14 +181,20 @@ INLINE RankEnd load_end(const PageRank &rank) {
     return {change, dangling, slice, racing_load(rank.progress + ITERATIONS)};
 }
 
-// Ends an iteration; called by one member.
-INLINE void end_iteration(const PageRank &rank, const RankEnd &end, const RankSums &rest) {
+// The result of end_iteration if no iteration follows in this launch: more than any mass.
+constexpr uint64 RANK_ENDED = ~(uint64(1) << 63);
+
+// Ends an iteration; called by one member. Returns the dangling mass of the next iteration, or RANK_ENDED.
+INLINE uint64 end_iteration(const PageRank &rank, const RankEnd &end, const RankSums &rest) {
     const uint64 change = end.change + rest.change, dangling = end.dangling + rest.dangling;
     const int32 iterations = end.iterations + 1;
+    const bool stops = change < rank.tolerance || iterations >= rank.most_iterations;
+    const bool pauses = end.slice != 0 && nanoseconds() - int64(end.slice) > SLICE;
     rank.totals[LAST_CHANGE] = change;
     rank.totals[DANGLING_MASS] = dangling;
     rank.totals[CHANGE] = rank.totals[NEXT_DANGLING] = 0;
-    rank.progress[RANK_STOP] = change < rank.tolerance || iterations >= rank.most_iterations;
-    rank.progress[RANK_PAUSED] = end.slice != 0 && nanoseconds() - int64(end.slice) > SLICE;
+    rank.progress[RANK_STOP] = stops;
+    rank.progress[RANK_PAUSED] = pauses;
     racing_store(rank.progress + ITERATIONS, iterations);
+    return stops || pauses ? RANK_ENDED : dangling;
 }

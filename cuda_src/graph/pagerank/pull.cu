@@ -1,48 +1,49 @@
 // PageRank by pull (pull.cuh): one launch per iteration, or one for all of them.
 #include "graph/pagerank/pull.cuh"
 
-TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTiles tiles) {
+TEAM_KERNEL(pull_shares, PageRank rank, Csr back, const uint64 *ratios, RowTasks tasks) {
     TEAM_SHARED(PullSpace, space, 1);
     RankSums sums;
     Team last{0};
     with_iteration(rank, [&](const auto &iteration) {
         for (const Team team : launch.teams()) {
-            pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
+            pull_task(team, iteration, back, ratios, tasks.list[team.number], tasks.long_sums, *space, sums);
             last = team;
         }
     });
     add_sums(last, rank, sums);
 }
 
-TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTiles tiles) {
+TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTasks tasks) {
     for (const Team team : launch.teams())
-        end_pull(team, rank, load_progress(rank), tiles);
+        end_pull(team, rank, load_progress(rank), tasks, nullptr);
 }
 
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
 MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios,
-                                         RowTiles tiles) {
+                                         RowTasks tasks) {
     TEAM_SHARED(PullSpace, space, 1);
-    repeat_pull(launch.grid(), rank, tiles, *space, [&](const RankProgress &progress, RankSums &sums) {
+    repeat_pull(launch.grid(), rank, tasks, *space, [&](const RankProgress &progress, RankSums &sums) {
         with_iteration(rank, progress, [&](const auto &iteration) {
-            for (const Team team : launch.grid().tasks(tiles.tasks()))
-                pull_task(team, iteration, back, ratios, tiles, team.number, *space, sums);
+            for_tasks(launch.grid(), tasks, *space, [&](const Team &team, const RowTask &task) {
+                pull_task(team, iteration, back, ratios, task, tasks.long_sums, *space, sums);
+            });
         });
     });
 }
 
 // The same for the commonest case: no weights, shares of 64 bits, and all nodes alike (Iteration::is_even). A separate
 // kernel spills fewer registers.
-MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_iterations, PageRank rank, Csr back, RowTiles tiles) {
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_iterations, PageRank rank, Csr back, RowTasks tasks) {
     TEAM_SHARED(PullSpace, space, 1);
-    repeat_pull(launch.grid(), rank, tiles, *space, [&](const RankProgress &progress, RankSums &sums) {
+    repeat_pull(launch.grid(), rank, tasks, *space, [&](const RankProgress &progress, RankSums &sums) {
         const auto iteration = fixed_iteration(rank, progress);
-        for (const Team team : launch.grid().tasks(tiles.tasks()))
-            if (team.number < tiles.chunks)
-                pull_chunk<false>(team, iteration, back, nullptr, tiles, team.number, *space);
+        for_tasks(launch.grid(), tasks, *space, [&](const Team &team, const RowTask &task) {
+            if (task.long_row >= 0)
+                pull_chunk<false>(team, iteration, back, nullptr, task, tasks.long_sums, *space);
             else
-                pull_tile<false, true>(team, iteration, back, nullptr, tiles.tiles[team.number - tiles.chunks], *space,
-                                       sums);
+                pull_tile<false, true>(team, iteration, back, nullptr, task, *space, sums);
+        });
     });
 }
 

@@ -12,12 +12,15 @@ constexpr int MOST_SCANNED = int(2 * RANK_TILE / TEAM_SIZE); // prefix sums per 
 constexpr int PAD = 8;      // words between two unused ones: neighbouring members use other banks of shared memory
 constexpr int LOADS = 8;    // shares that a member of a GPU waits for together
 constexpr Index AHEAD = 64; // edges: a CPU prefetches their shares
+constexpr int KNOWN_TASKS = 32, KNOWN_LONG_ROWS = int(TEAM_SIZE); // see PullSpace
 
-// Shared memory of a team.
+// Shared memory of a team. It keeps what the iterations of a cooperative launch would load again, and wait for.
 struct PullSpace {
     uint64 sums[2 * RANK_TILE + 2 * RANK_TILE / PAD];
-    int64 partial[TEAM_SIZE], of_warp[Team::WARPS];
-    int32 flag;
+    int64 of_warp[Team::WARPS];
+    RowTask tasks[KNOWN_TASKS];       // the first ones of the team
+    int32 long_rows[KNOWN_LONG_ROWS]; // the nodes of the first long rows
+    MeetingSpace meeting;
 };
 
 // The share that reaches a node along an edge of the transposed graph, from the share of its source.
@@ -29,7 +32,8 @@ template <bool WEIGHTED, class T> INLINE uint64 share_of_edge(T share, const uin
 }
 
 // Calls visit(k, share of edge `begin` + k) for the edges [begin, begin + count), shared by a team's members. A member
-// waits for several shares at a time; the only one of a CPU prefetches.
+// waits for several shares at a time, and visits a multiple of LOADS, with shares of 0 beyond the last edge; the only
+// one of a CPU prefetches.
 template <bool WEIGHTED, class T, class Visit>
 INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
                        int32 count, Visit visit) {
@@ -54,37 +58,29 @@ INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, 
                     source[n] = first + n * TEAM_SIZE < count ? sources[first + n * TEAM_SIZE] : -1;
                 for (int n = 0; n < LOADS; ++n)
                     share[n] = source[n] >= 0 ? shares[source[n]] : T(0);
-                for (int n = 0; n < LOADS; ++n)
-                    if (source[n] >= 0)
-                        visit(first + n * TEAM_SIZE,
-                              share_of_edge<WEIGHTED>(share[n], edge_ratios, first + n * TEAM_SIZE));
+                for (int n = 0; n < LOADS; ++n) {
+                    const int32 k = first + n * TEAM_SIZE;
+                    visit(k, source[n] >= 0 ? share_of_edge<WEIGHTED>(share[n], edge_ratios, k) : 0);
+                }
             }
         });
     }
 }
 
 // Where the sum of the first k shares of a tile is.
-INLINE int32 sum_place(int32 k) { return ONE_MEMBER ? k : k + k / PAD; }
+INLINE int32 sum_place(int32 k) { return ONE_MEMBER ? k : k + int32(uint32(k) / PAD); }
 
-// Replaces `count` shares by their prefix sums, and adds the sum of all; each member takes ITEMS neighbouring ones.
-template <int ITEMS> INLINE void scan_shares(const Team &team, int32 count, PullSpace &space) {
-    uint64 items[ITEMS];
+// Replaces shares by their prefix sums; each member takes ITEMS neighbouring ones.
+template <int ITEMS> INLINE void scan_shares(const Team &team, PullSpace &space) {
+    static_assert(ITEMS % PAD == 0, "the places of a member's items follow from that of the first one");
     team.for_members([&](int member) {
-        uint64 sum = 0;
+        uint64 *const mine = space.sums + sum_place(member * ITEMS);
+        uint64 items[ITEMS], all = 0;
+        for (int n = 0; n < ITEMS; ++n)
+            all += items[n] = mine[sum_place(n)];
+        uint64 sum = uint64(team.sum_before(int64(all), space.of_warp));
         for (int n = 0; n < ITEMS; ++n) {
-            const int32 k = member * ITEMS + n;
-            items[n] = k < count ? space.sums[sum_place(k)] : 0;
-            sum += items[n];
-        }
-        space.partial[member] = int64(sum);
-    });
-    team.scan(space.partial, space.of_warp);
-    team.for_members([&](int member) {
-        uint64 sum = member > 0 ? uint64(space.partial[member - 1]) : 0;
-        for (int n = 0; n < ITEMS; ++n) {
-            const int32 k = member * ITEMS + n;
-            if (k <= count)
-                space.sums[sum_place(k)] = sum;
+            mine[sum_place(n)] = sum;
             sum += items[n];
         }
     });
@@ -104,16 +100,16 @@ INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, c
     for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
                          [&](int32 k, uint64 share) { space.sums[sum_place(k)] = share; });
     if (count < MOST_SCANNED / 2 * TEAM_SIZE)
-        scan_shares<MOST_SCANNED / 2>(team, count, space);
+        scan_shares<MOST_SCANNED / 2>(team, space);
     else
-        scan_shares<MOST_SCANNED>(team, count, space);
+        scan_shares<MOST_SCANNED>(team, space);
 }
 
 // Pulls the shares of a tile's rows, apart from a long one. What is needed of a member's first row is loaded with the
 // shares: a GPU waits for both at once.
 template <bool WEIGHTED, bool EVEN, class T>
 INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr back, const uint64 *ratios,
-                      const RowTile &tile, PullSpace &space, RankSums &sums) {
+                      const RowTask &tile, PullSpace &space, RankSums &sums) {
     struct Row {
         int32 from, to;
         RankedNode node;
@@ -143,81 +139,122 @@ INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr 
 // Adds the shares of a chunk of a long row to its sum.
 template <bool WEIGHTED, class T>
 INLINE void pull_chunk(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
-                       const RowTiles &tiles, Index chunk, PullSpace &space) {
-    const Index row = tiles.chunk_rows[chunk], begin = tiles.chunk_begins[chunk];
-    const Index rest = back.end(tiles.long_rows[row]) - begin;
-    const int32 count = int32(rest < RANK_TILE ? rest : RANK_TILE);
+                       const RowTask &chunk, uint64 *long_sums, PullSpace &space) {
     uint64 sum = 0;
-    for_shares<WEIGHTED>(team, back, ratios, iteration.shares, begin, count,
+    for_shares<WEIGHTED>(team, back, ratios, iteration.shares, chunk.begin, chunk.edges,
                          [&](int32, uint64 share) { sum += share; });
-    if constexpr (!ONE_MEMBER) {
-        team.for_members([&](int member) { space.partial[member] = int64(sum); });
-        team.scan(space.partial, space.of_warp);
-        sum = uint64(space.partial[TEAM_SIZE - 1]);
-    }
-    if (team.leads())
-        atomic_add(tiles.long_sums + row, sum);
+    sum += uint64(team.sum_before(int64(sum), space.of_warp));
+    if (team.is_last())
+        atomic_add(long_sums + chunk.long_row, sum);
     team.barrier();
 }
 
-// One task of an iteration: a chunk of a long row, or a tile.
+// One task of an iteration.
 template <class T>
 INLINE void pull_task(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
-                      const RowTiles &tiles, Index task, PullSpace &space, RankSums &sums) {
-    const Index tile = task - tiles.chunks;
-    if (tile < 0) {
+                      const RowTask &task, uint64 *long_sums, PullSpace &space, RankSums &sums) {
+    if (task.long_row >= 0) {
         if (ratios != nullptr)
-            pull_chunk<true>(team, iteration, back, ratios, tiles, task, space);
+            pull_chunk<true>(team, iteration, back, ratios, task, long_sums, space);
         else
-            pull_chunk<false>(team, iteration, back, ratios, tiles, task, space);
+            pull_chunk<false>(team, iteration, back, ratios, task, long_sums, space);
     } else if (ratios != nullptr) {
-        pull_tile<true, false>(team, iteration, back, ratios, tiles.tiles[tile], space, sums);
+        pull_tile<true, false>(team, iteration, back, ratios, task, space, sums);
     } else if (ONE_MEMBER && iteration.is_even()) { // a CPU has fewer registers
-        pull_tile<false, true>(team, iteration, back, ratios, tiles.tiles[tile], space, sums);
+        pull_tile<false, true>(team, iteration, back, ratios, task, space, sums);
     } else {
-        pull_tile<false, false>(team, iteration, back, ratios, tiles.tiles[tile], space, sums);
+        pull_tile<false, false>(team, iteration, back, ratios, task, space, sums);
+    }
+}
+
+// Copies up to KNOWN_TASKS tasks of a team of a cooperative launch, from its task `first` on, to its shared memory; a
+// barrier must follow.
+INLINE void keep_tasks(const Grid &grid, const RowTasks &tasks, Index first, PullSpace &space) {
+    for (const Index k : Team::share(Piece{0, KNOWN_TASKS})) {
+        const Index task = grid.team().number + (first + k) * grid.teams();
+        if (task < tasks.count)
+            space.tasks[k] = tasks.list[task];
+    }
+}
+
+// Calls visit(team, task) for the tasks of a team of a cooperative launch. If there are at most KNOWN_TASKS, a GPU's
+// team has them in its shared memory already.
+template <class Visit> INLINE void for_tasks(const Grid &grid, const RowTasks &tasks, PullSpace &space, Visit visit) {
+    if constexpr (ONE_MEMBER) {
+        for (const Team team : grid.tasks(tasks.count))
+            visit(team, tasks.list[team.number]);
+        return;
+    }
+    const Team team = grid.team();
+    const Index all = (tasks.count - team.number + grid.teams() - 1) / grid.teams();
+    for (Index first = 0; first < all; first += KNOWN_TASKS) {
+        if (all > KNOWN_TASKS) {
+            keep_tasks(grid, tasks, first, space);
+            team.barrier();
+        }
+        for (int32 k = 0; k < KNOWN_TASKS && first + k < all; ++k)
+            visit(team, space.tasks[k]);
     }
 }
 
 // Adds the sums of a team of a cooperative launch, in which additions of all teams to one place would queue.
-INLINE void add_team_sums(const Team &team, const RowTiles &tiles, const RankSums &sums) {
+INLINE void add_team_sums(const Team &team, const RowTasks &tasks, const RankSums &sums) {
     const RankSums all = sums_of_team(team, sums);
     if (team.leads()) {
-        uint64 *const place = tiles.team_sums + 2 * (team.number % RANK_SUMS);
+        uint64 *const place = tasks.team_sums + 2 * (team.number % RANK_SUMS);
         atomic_add(place, all.change);
         atomic_add(place + 1, all.dangling);
     }
 }
 
-// Ends an iteration, by one team, when all tasks are done: leaves the long rows, and adds the sums of the teams.
-INLINE void end_pull(const Team &team, const PageRank &rank, const RankProgress &progress, const RowTiles &tiles) {
+// Ends an iteration, by one team, when all tasks are done: leaves the long rows, and adds the sums of the teams. The
+// result is that of end_iteration for the leader. `known` are the nodes of the first KNOWN_LONG_ROWS long rows, or
+// null.
+INLINE uint64 end_pull(const Team &team, const PageRank &rank, const RankProgress &progress, const RowTasks &tasks,
+                       const int32 *known) {
     const RankEnd end = load_end(rank);
     RankSums sums;
     with_iteration(rank, progress, [&](const auto &iteration) {
-        for (const Index row : team.share(Piece{0, tiles.long_count})) {
-            const uint64 incoming = racing_load(tiles.long_sums + row); // a GPU waits for this and the next at once
-            iteration.leave(tiles.long_rows[row], incoming, sums);
-            tiles.long_sums[row] = 0;
+        for (const Index row : team.share(Piece{0, tasks.long_count})) {
+            const uint64 incoming = racing_load(tasks.long_sums + row); // a GPU waits for this and the next at once
+            const int32 node = known != nullptr && row < KNOWN_LONG_ROWS ? known[row] : tasks.long_rows[row];
+            iteration.leave(node, incoming, sums);
+            tasks.long_sums[row] = 0;
         }
     });
     for (const Index place : team.share(Piece{0, RANK_SUMS})) { // one for each member of a GPU's team
-        uint64 *const added = tiles.team_sums + 2 * place;
+        uint64 *const added = tasks.team_sums + 2 * place;
         sums.change += racing_load(added);
         sums.dangling += racing_load(added + 1);
         added[0] = added[1] = 0;
     }
     const RankSums rest = sums_of_team(team, sums);
-    if (team.leads())
-        end_iteration(rank, end, rest);
+    return team.leads() ? end_iteration(rank, end, rest) : 0;
 }
 
 // Repeats iterations by all teams of a cooperative launch: pull(progress, sums) does this team's tasks.
 template <class Pull>
-INLINE void repeat_pull(const Grid &grid, const PageRank &rank, const RowTiles &tiles, PullSpace &space, Pull pull) {
-    for (RankProgress progress = load_progress(rank); !progress.ended; progress = load_progress(rank)) {
+INLINE void repeat_pull(const Grid &grid, const PageRank &rank, const RowTasks &tasks, PullSpace &space, Pull pull) {
+    if constexpr (!ONE_MEMBER) {
+        keep_tasks(grid, tasks, 0, space);
+        for (const Index row : Team::share(Piece{0, KNOWN_LONG_ROWS}))
+            if (row < tasks.long_count)
+                space.long_rows[row] = tasks.long_rows[row];
+    }
+    const uint64 first = grid.begin_meetings(tasks.meeting, space.meeting, [&] {
+        const RankProgress progress = load_progress(rank);
+        space.of_warp[0] = progress.iterations;
+        return progress.ended ? RANK_ENDED : progress.dangling_mass;
+    });
+    RankProgress progress{int32(space.of_warp[0]), first == RANK_ENDED, first};
+    grid.team().barrier();
+    while (!progress.ended) {
         RankSums sums;
         pull(progress, sums);
-        add_team_sums(grid.team(), tiles, sums);
-        grid.barrier_with(tiles.meeting, &space.flag, [&] { end_pull(grid.team(), rank, progress, tiles); });
+        add_team_sums(grid.team(), tasks, sums);
+        const uint64 next = grid.barrier_with(tasks.meeting, space.meeting, [&] {
+            return end_pull(grid.team(), rank, progress, tasks, ONE_MEMBER ? nullptr : space.long_rows);
+        });
+        progress = {progress.iterations + 1, next == RANK_ENDED, next};
     }
 }

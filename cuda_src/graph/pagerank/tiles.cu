@@ -15,11 +15,11 @@ INLINE Index row_at(const Csr &graph, Index position) {
 }
 
 // The tile of the rows at the positions [begins[i], ends[i]).
-KERNEL(cut_rows, Csr graph, const int64 *begins, const int64 *ends, RowTile *tiles) {
+KERNEL(cut_rows, Csr graph, const int64 *begins, const int64 *ends, RowTask *tiles) {
     for (const Index i : launch) {
         const Index first = row_at(graph, begins[i]), last = row_at(graph, ends[i]);
         const Index begin = graph.begin(first);
-        tiles[i] = {begin, int32(graph.begin(last) - begin), int32(first), int32(last), 0};
+        tiles[i] = {begin, int32(graph.begin(last) - begin), int32(first), int32(last), -1};
     }
 }
 

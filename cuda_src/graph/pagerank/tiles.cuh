@@ -12,25 +12,21 @@
 constexpr Index RANK_TILE = 2048;
 constexpr Index RANK_SUMS = TEAM_SIZE; // places for the sums of teams
 
-struct RowTile {
+// A task of an iteration.
+struct RowTask {
     int64 begin; // the first edge of its rows
     int32 edges;
     int32 first; // the first row, and the one after the last
     int32 last;
-    int32 unused;
+    int32 long_row; // the number of the long row of which it is a chunk, or -1
 };
 
-KERNEL_STRUCT(RowTiles) {
-    const RowTile *tiles;
-    int64 tile_count;
+KERNEL_STRUCT(RowTasks) {
+    const RowTask *list; // (count): chunks of long rows, then tiles
+    int64 count;
     const int32 *long_rows; // (long_count): the nodes of the long rows
     uint64 *long_sums;      // (long_count), zero between two iterations
     int64 long_count;
-    const int32 *chunk_rows;   // (chunks): the number of a chunk's long row
-    const int64 *chunk_begins; // (chunks): its first edge
-    int64 chunks;
     uint64 *team_sums; // (RANK_SUMS, 2): what teams of a cooperative launch add, zero between two iterations
-    int32 *meeting;    // (2), initially zero: for Grid::barrier_with
-
-    METHOD Index tasks() const { return tile_count + chunks; }
+    uint64 *meeting;   // (MEETING), initially zero: for Grid::barrier_with
 };

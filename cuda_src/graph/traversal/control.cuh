@@ -72,7 +72,7 @@ KERNEL_STRUCT(Traversal) {
     int64 *chunks;
     int32 *progress;
     int64 *totals;
-    int32 *meeting;           // (2), initially zero: for Grid::barrier_with
+    uint64 *meeting;          // (MEETING), initially zero: for Grid::barrier_with
     int64 teams;              // approximate number of concurrent teams
     int64 single_block_nodes; // most nodes and edges of a round that one team processes alone
     int64 single_block_edges;
@@ -103,7 +103,8 @@ KERNEL_STRUCT(Traversal) {
 // Shared memory of a team. A kernel has it once, and reuses it in its consecutive steps.
 struct TeamSpace {
     int32 found[OUTBOX], far_found[OUTBOX]; // for two outboxes
-    int32 count, far_count, place, flag;
+    int32 count, far_count, place, far_place, flag;
+    MeetingSpace meeting;
     int32 places[TILE]; // for a tile of the frontier
     int64 firsts[TILE], values[TILE], least;
     int32 progress[ENTRIES]; // for rounds that the team processes alone

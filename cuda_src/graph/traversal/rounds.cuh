@@ -133,19 +133,34 @@ template <class Algorithm> INLINE void end_pass(const Algorithm &algorithm) {
 
 // ---- Rounds -------------------------------------------------------------------------------------------------------
 
-// Processes rounds by one team, as long as they are small.
-template <class Algorithm> INLINE void run_alone(Algorithm algorithm) {
+// The algorithm with the control state in the team's shared memory, where it is copied.
+template <class Algorithm> INLINE Algorithm take_control(Algorithm algorithm) {
     int32 *progress = algorithm.space->progress;
     int64 *totals = algorithm.space->totals;
-    int32 *all_progress = algorithm.frontier.progress;
-    int64 *all_totals = algorithm.frontier.totals;
     for (const Index entry : Team::share({0, ENTRIES}))
-        progress[entry] = all_progress[entry];
+        progress[entry] = algorithm.frontier.progress[entry];
     for (const Index total : Team::share({0, TOTALS}))
-        totals[total] = all_totals[total];
+        totals[total] = algorithm.frontier.totals[total];
     algorithm.frontier.progress = progress;
     algorithm.frontier.totals = totals;
     Team::barrier();
+    return algorithm;
+}
+
+// Copies the control state back; a barrier follows.
+template <class Algorithm> INLINE void return_control(const Algorithm &algorithm) {
+    Team::barrier();
+    for (const Index entry : Team::share({0, ENTRIES}))
+        algorithm.frontier.progress[entry] = algorithm.space->progress[entry];
+    for (const Index total : Team::share({0, TOTALS}))
+        algorithm.frontier.totals[total] = algorithm.space->totals[total];
+    Team::barrier();
+}
+
+// Processes rounds by one team that has taken control, as long as they are small.
+template <class Algorithm> INLINE void go_alone(const Algorithm &algorithm) {
+    const int32 *progress = algorithm.frontier.progress;
+    const int64 *totals = algorithm.frontier.totals;
     const int64 most = totals[FOLLOWED] + EDGES_ALONE;
     for (int32 round = 1; progress[PASS] == ALONE && totals[FOLLOWED] < most && round <= ROUNDS_ALONE; ++round) {
         if (round % ROUNDS_PER_STOP_POINT == 0)
@@ -156,32 +171,41 @@ template <class Algorithm> INLINE void run_alone(Algorithm algorithm) {
             algorithm.end();
         Team::barrier();
     }
-    for (const Index entry : Team::share({0, ENTRIES}))
-        all_progress[entry] = progress[entry];
-    for (const Index total : Team::share({0, TOTALS}))
-        all_totals[total] = totals[total];
-    Team::barrier();
 }
 
-// Processes all rounds in one launch, or as many rounds as fit in a SLICE of time
-// (begin_round). Between two barriers every team reads the same control state.
+template <class Algorithm> INLINE void run_alone(const Algorithm &algorithm) {
+    go_alone(take_control(algorithm));
+    return_control(algorithm);
+}
+
+// The pass and the number of its teams, as the message of a barrier.
+INLINE uint64 next_pass(const int32 *progress) {
+    const int32 pass = progress[PASS];
+    return uint64(pass) << 32 | uint64(pass == DONE ? 0 : progress[pass]);
+}
+
+// Processes all rounds in one launch, or as many rounds as fit in a SLICE of time (begin_round).
 template <class Algorithm> INLINE void run_all(const Algorithm &algorithm, const Grid &grid) {
-    int32 *progress = algorithm.frontier.progress;
+    MeetingSpace &meeting = algorithm.space->meeting;
     if (grid.leads())
         algorithm.frontier.totals[SLICE_BEGUN] = nanoseconds();
+    uint64 next = grid.begin_meetings(algorithm.frontier.meeting, meeting,
+                                      [&] { return next_pass(algorithm.frontier.progress); });
     for (;;) {
-        const int32 pass = racing_load(progress + PASS);
+        const int32 pass = int32(next >> 32);
         if (pass == DONE)
             return;
         if (pass != ALONE)
-            algorithm.round(one_pass(pass, grid.tasks(racing_load(progress + pass))));
-        grid.barrier_with(algorithm.frontier.meeting, &algorithm.space->flag, [&] {
-            Team::barrier();
+            algorithm.round(one_pass(pass, grid.tasks(Index(uint32(next)))));
+        next = grid.barrier_with(algorithm.frontier.meeting, meeting, [&] {
+            const Algorithm mine = take_control(algorithm);
             if (pass != ALONE && Team::leads())
-                end_pass(algorithm);
+                end_pass(mine);
             Team::barrier();
-            while (racing_load(progress + PASS) == ALONE)
-                run_alone(algorithm);
+            while (mine.frontier.progress[PASS] == ALONE)
+                go_alone(mine);
+            return_control(algorithm);
+            return next_pass(algorithm.space->progress);
         });
     }
 }

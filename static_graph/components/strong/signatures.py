@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, Enumeration, pack
+from dmr.memory import DeviceArray, Enumeration, constant, pack
 from static_graph.components.outcome import Outcome
 from static_graph.components.pivots import label_by_smallest
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.edge_blocks import edge_blocks
 
+MEETING = constant("MEETING")
 TEAMS_PER_PROCESSOR = 4  # fewer teams wait for less time at a barrier
 MOST_TEAMS = 4096  # on a CPU, which divides them among its threads
 
@@ -54,7 +55,7 @@ def finish(
         "pivots": labels,
         "progress": device.zeros(len(SignatureEntry), np.int32),
         "begun": device.zeros(1, np.int64),
-        "meeting": device.zeros(2, np.int32),
+        "meeting": device.zeros(MEETING, np.uint64),
     }
     signatures, progress = pack("Signatures", **arrays), arrays["progress"]
     device.launch("list_remaining_edges", edge_blocks(graph), graph.csr, numbers, forward, backward, signatures)

@@ -15,20 +15,21 @@ from static_graph.link_analysis.state import RankEntry, State
 TILE = constant("RANK_TILE")  # nodes and edges
 TEAMS_PER_PROCESSOR = constant("MEDIUM_OCCUPANCY_COOPERATIVE_TEAMS")  # resident per multiprocessor
 TEAM_SUMS = constant("RANK_SUMS")
+MEETING = constant("MEETING")
 MOST_TEAMS = 4096  # most teams in one launch of all iterations, if they fit on the device
 SHORTEST_TILE = constant("TEAM_SIZE")  # on a GPU: a barrier among more teams takes longer than the edges
 
 
-class Tiles(NamedTuple):
-    """The rows of a transposed graph in tiles (`cuda_src/graph/pagerank/tiles.cuh`).
+class Tasks(NamedTuple):
+    """The rows of a transposed graph in tiles and chunks (`cuda_src/graph/pagerank/tiles.cuh`).
 
     Attributes:
-        packed: the tiles as a kernel argument; tasks: number of tiles and chunks of long rows.
+        packed: the tasks as a kernel argument; total: their number.
         arrays: those to which `packed` points.
     """
 
     packed: Packed
-    tasks: int
+    total: int
     arrays: tuple[DeviceArray, ...]
 
 
@@ -41,14 +42,14 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
             launches all at once: a barrier among its teams takes less time than a launch.
     """
     device, back = state.device, state.back()
-    # One computation at a time uses the sums of the long rows, so the tiles are not shared by threads.
-    tiles = cut_rows(back)
-    arguments = (state.packed, back.csr, state.edge_ratios(transposed=True), tiles.packed)
+    # One computation at a time uses the sums of the long rows, so the tasks are not shared by threads.
+    tasks = cut_rows(back)
+    arguments = (state.packed, back.csr, state.edge_ratios(transposed=True), tasks.packed)
     even = state.even and not state.weighted and not state.narrow
 
     def one_iteration() -> None:
-        device.launch("pull_shares", tiles.tasks, *arguments)
-        device.launch("end_pulled_iteration", 1, state.packed, tiles.packed)
+        device.launch("pull_shares", tasks.total, *arguments)
+        device.launch("end_pulled_iteration", 1, state.packed, tasks.packed)
 
     if not (device.threads == 0 if in_one_launch is None else in_one_launch):
         return state.repeat(one_iteration)
@@ -57,38 +58,35 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     stopped = False
     while not stopped:  # a launch ends early, so that signals are handled
         device.launch("begin_slice", 1, state.packed)
-        teams = min(tiles.tasks, MOST_TEAMS)
+        teams = min(tasks.total, MOST_TEAMS)
         if even:
-            device.launch("pull_even_iterations", teams, state.packed, back.csr, tiles.packed)
+            device.launch("pull_even_iterations", teams, state.packed, back.csr, tasks.packed)
         else:
             device.launch("pull_iterations", teams, *arguments)
         stopped = bool(state.progress.download()[RankEntry.RANK_STOP])
     return perf_counter() - begun
 
 
-def cut_rows(back: DeviceGraph) -> Tiles:
-    """Cuts the rows of a transposed graph into tiles; those are kept with the graph, the sums of long rows are not."""
+def cut_rows(back: DeviceGraph) -> Tasks:
+    """Cuts the rows of a transposed graph into tasks; those are kept with the graph, the sums of long rows are not."""
     device = back.device
-    row_tiles, long_rows, chunk_rows, chunk_begins = back.derived("row tiles", lambda: _cut(back))
-    long_sums, meeting = device.zeros(long_rows.size, np.uint64), device.zeros(2, np.int32)
+    tasks, long_rows = back.derived("row tasks", lambda: _cut(back))
+    long_sums, meeting = device.zeros(long_rows.size, np.uint64), device.zeros(MEETING, np.uint64)
     team_sums = device.zeros(2 * TEAM_SUMS, np.uint64)
     packed = pack(
-        "RowTiles",
-        tiles=row_tiles,
-        tile_count=row_tiles.size,
+        "RowTasks",
+        list=tasks,
+        count=tasks.size,
         long_rows=long_rows,
         long_sums=long_sums,
         long_count=long_rows.size,
-        chunk_rows=chunk_rows,
-        chunk_begins=chunk_begins,
-        chunks=chunk_rows.size,
         team_sums=team_sums,
         meeting=meeting,
     )
-    return Tiles(packed, row_tiles.size + chunk_rows.size, (long_sums, team_sums, meeting))
+    return Tasks(packed, tasks.size, (long_sums, team_sums, meeting))
 
 
-def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
+def _cut(back: DeviceGraph) -> tuple[DeviceArray, DeviceArray]:
     device, nodes = back.device, back.nodes
     flags = device.empty(nodes, np.int32)
     device.launch("flag_long_rows", nodes, back.csr, flags)
@@ -97,15 +95,20 @@ def _cut(back: DeviceGraph) -> tuple[DeviceArray, ...]:
     device.launch("find_row_ends", count, back.csr, long_rows, begins, ends)
     rows, edge_begins, edge_ends = long_rows.download(), begins.download(), ends.download()
     chunk_rows, chunk_begins = cut(edge_begins, edge_ends, TILE)
+    chunks = np.zeros(chunk_rows.size, record("RowTask"))
+    chunks["begin"], chunks["long_row"] = chunk_begins, chunk_rows
+    chunks["edges"] = np.minimum(TILE, edge_ends[chunk_rows] - chunk_begins)
     # Positions between long rows.
     firsts = np.append(0, rows + 1 + edge_ends)
     lasts = np.append(rows + edge_begins, nodes + back.edges)
-    length = _tile_length(device, int((lasts - firsts).sum()), others=chunk_rows.size + firsts.size)
+    length = _tile_length(device, int((lasts - firsts).sum()), others=chunks.size + firsts.size)
     ranges, tile_begins = cut(firsts, lasts, length)
     tile_ends = np.minimum(tile_begins + length, lasts[ranges])
-    row_tiles = device.empty(ranges.size, record("RowTile"))
-    device.launch("cut_rows", ranges.size, back.csr, device.array(tile_begins), device.array(tile_ends), row_tiles)
-    return row_tiles, long_rows, device.array(chunk_rows), device.array(chunk_begins)
+    tasks = device.empty(chunks.size + ranges.size, record("RowTask"))
+    tasks[: chunks.size].upload(chunks)
+    tiles = tasks[chunks.size :]
+    device.launch("cut_rows", ranges.size, back.csr, device.array(tile_begins), device.array(tile_ends), tiles)
+    return tasks, long_rows
 
 
 def _tile_length(device: Device, positions: int, *, others: int) -> int:

@@ -85,7 +85,7 @@ class Workspace:
         self.progress = device.zeros(len(Entry), np.int32)
         self.totals = device.zeros(len(Total), np.int64)
         self._chunks = device.empty(chunks, np.int64)
-        self._meeting = device.zeros(2, np.int32)
+        self._meeting = device.zeros(constant("MEETING"), np.uint64)
         self.frontier: Packed = pack(
             "Traversal",
             list0=self.lists[0],
