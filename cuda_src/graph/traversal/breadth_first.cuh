@@ -75,6 +75,44 @@ struct BreadthFirst {
             atomic_min(levels.parents + node, source);
     }
 
+    // Follows an edge to the next level.
+    template <bool ALONE, class Box>
+    METHOD void visit(const Box &box, int32 distance, bool ordered, int32 source, Index edge) const {
+        const int32 target = graph.targets[edge];
+        const bool first = reach<ALONE>(target, distance);
+        if (first)
+            box.put(target);
+        if (levels.parents != nullptr && (first || !ordered))
+            adopt<ALONE>(source, target, distance, first);
+    }
+
+    // The same for the edges of a GPU's member, which waits for all of them at each step. A cached distance may be that
+    // of an unreached node although the node is reached: what decides is the one that the atomic minimum replaces.
+    template <bool ALONE, class Box>
+    METHOD void visit(const Box &box, int32 distance, bool, const EdgeGroup<int32> &group) const {
+        constexpr int N = SIDE_BY_SIDE;
+        int32 targets[N], before[N];
+        for (int n = 0; n < N; ++n)
+            targets[n] = group.edges[n] >= 0 ? graph.targets[group.edges[n]] : -1;
+        for (int n = 0; n < N; ++n)
+            before[n] = targets[n] >= 0 ? cached_load(distances.values + targets[n]) : 0;
+        const int32 unreached = distances.unreached();
+        bool unsure[N];
+        for (int n = 0; n < N; ++n) {
+            unsure[n] = before[n] == unreached;
+            if (unsure[n])
+                before[n] = atomic_min(distances.values + targets[n], distance);
+        }
+        for (int n = 0; n < N; ++n)
+            if (unsure[n] && before[n] == unreached)
+                box.put(targets[n]);
+        if (levels.parents == nullptr)
+            return;
+        for (int n = 0; n < N; ++n)
+            if (targets[n] >= 0 && before[n] >= distance && racing_load(levels.parents + targets[n]) > group.values[n])
+                atomic_min(levels.parents + targets[n], group.values[n]);
+    }
+
     // Calls follow(search, box, start, goes_on, visit), which follows edges of the frontier, and appends the nodes
     // found to the next frontier. `search` is a copy of this object, so that g++ keeps its members in registers: it
     // would read those of *this again after every atomic operation.
@@ -85,14 +123,7 @@ struct BreadthFirst {
         box.open();
         const int64 followed = follow(
             search, box, [](Index node) { return int32(node); }, [](int32) { return true; },
-            [&](int32 source, Index edge) {
-                const int32 target = search.graph.targets[edge];
-                const bool first = search.template reach<ALONE>(target, distance);
-                if (first)
-                    box.put(target);
-                if (search.levels.parents != nullptr && (first || !ordered))
-                    search.template adopt<ALONE>(source, target, distance, first);
-            });
+            [&](const auto &...edges) { search.template visit<ALONE>(box, distance, ordered, edges...); });
         box.deliver();
         if (Team::leads())
             atomic_add(frontier.totals + FOLLOWED, followed);

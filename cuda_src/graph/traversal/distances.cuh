@@ -56,17 +56,28 @@ template <DistanceKind KIND> struct By {
         return KIND == HOPS ? distance < limit : distance != unreached() && distance <= limit;
     }
 
-    // The distance at the end of an edge that leaves a node at this distance (`goes_on` holds).
-    METHOD Value along(Value distance, Index edge) const {
+    // The length of an edge, in the stored form.
+    METHOD Value length(Index edge) const {
         if constexpr (KIND == HOPS)
-            return distance + 1;
+            return 1;
         else if constexpr (KIND == NARROW)
-            return distance + graph.weights32[edge];
+            return graph.weights32[edge];
         else if constexpr (KIND == WIDE)
-            return distance + graph.whole_weight(edge);
+            return graph.whole_weight(edge);
         else
-            return int64(bits_of(float64_of(distance) + graph.real_weights[edge]));
+            return int64(bits_of(graph.real_weights[edge]));
     }
+
+    // The sum of the distance of a node (`goes_on` holds) and the length of an edge that leaves it.
+    METHOD static Value sum(Value distance, Value length) {
+        if constexpr (KIND == REAL)
+            return int64(bits_of(float64_of(distance) + float64_of(length)));
+        else
+            return distance + length;
+    }
+
+    // The distance at the end of an edge that leaves a node at this distance.
+    METHOD Value along(Value distance, Index edge) const { return sum(distance, length(edge)); }
 
     // Whether a distance improves the node's distance, and is within the limit.
     METHOD bool improves(Index node, Value distance) const { return distance <= limit && distance < at(node); }

@@ -9,8 +9,6 @@
 
 #include "graph/traversal/control.cuh"
 
-constexpr Index EDGES_PER_FLUSH_CHECK = 1024; // edges that a team follows between checks of its outbox
-
 // Appends the chunks of a node to the list of chunks.
 INLINE void enter_chunks(const Traversal &frontier, Index node, Index degree) {
     const int32 count = int32((degree + CHUNK - 1) / CHUNK), place = atomic_add(frontier.progress + CHUNKS, count);
@@ -62,7 +60,17 @@ INLINE int64 one_member_follows(const Csr &graph, const Traversal &frontier, con
     return followed;
 }
 
-// The same by a team; flush_if_full() is called after every EDGES_PER_FLUSH_CHECK edges.
+// Edges that a member of a GPU's team follows together: it waits once for the targets of all of them, and so on.
+template <class Value> struct EdgeGroup {
+    Value values[SIDE_BY_SIDE]; // start(node), for the nodes that the edges leave
+    Index edges[SIDE_BY_SIDE];  // -1: there is no edge
+};
+
+constexpr int EDGES_PER_FLUSH_CHECK =
+    SIDE_BY_SIDE * TEAM_SIZE; // edges that a team follows between checks of its outbox
+
+// The same by a team. visit(group) gets an EdgeGroup; flush_if_full() is called after every EDGES_PER_FLUSH_CHECK
+// edges.
 template <class Value, class Start, class GoesOn, class Visit, class FlushIfFull>
 INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int32 *list, Index begin, Index end,
                           TeamSpace &space, Start start, GoesOn goes_on, Visit visit, FlushIfFull flush_if_full) {
@@ -72,48 +80,68 @@ INLINE int64 team_follows(const Csr &graph, const Traversal &frontier, const int
         const Index count = tile + TILE < end ? TILE : end - tile;
         const Sums<1> edges = Team::in_order(
             {0, count}, Sums<1>{},
-            [&](Index i) {
-                const Index node = list[tile + i], degree = graph.degree(node);
+            [&](Index i) { // a GPU waits for the row and the start at once
+                const Index node = list[tile + i], first = graph.begin(node), degree = graph.end(node) - first;
+                space.firsts[i] = first;
+                space.values[i] = start(node);
                 if (degree > CHUNK)
                     enter_chunks(frontier, node, degree);
                 return Sums<1>{{degree > CHUNK ? 0 : int32(degree)}};
             },
-            [&](Index i, const Sums<1> &before) {
-                places[i] = before.of[0];
-                space.firsts[i] = graph.begin(list[tile + i]);
-                space.values[i] = start(list[tile + i]);
-            });
+            [&](Index i, const Sums<1> &before) { places[i] = before.of[0]; });
         Team::barrier();
-        const auto follow = [&](Index k) {
-            int low = 0; // becomes the last node whose edges begin at or before k: places[low] <= k < places[high]
-            for (int high = int(count); high - low > 1;) {
-                const int middle = (low + high) / 2;
-                (places[middle] <= k ? low : high) = middle;
-            }
-            const Value value = Value(space.values[low]);
-            if (goes_on(value))
-                visit(value, space.firsts[low] + (k - places[low]));
-        };
-        for (Index some = 0; some < edges.of[0]; some += EDGES_PER_FLUSH_CHECK) {
-            for (const Index k : Team::share(
-                     {some, some + EDGES_PER_FLUSH_CHECK < edges.of[0] ? some + EDGES_PER_FLUSH_CHECK : edges.of[0]}))
-                follow(k);
+        int32 longest_step = 1;
+        while (2 * longest_step < count)
+            longest_step *= 2;
+        const int32 all = edges.of[0];
+        for (int32 some = 0; some < all; some += EDGES_PER_FLUSH_CHECK) {
+            Team::for_members([&](int member) {
+                EdgeGroup<Value> group;
+                const int32 k = some + member;
+                int32 node[SIDE_BY_SIDE] = {}; // becomes the last one whose edges begin at or before k + n * TEAM_SIZE
+                for (int32 step = longest_step; step > 0; step /= 2)
+                    for (int n = 0; n < SIDE_BY_SIDE; ++n) {
+                        const int32 later = node[n] + step;
+                        if (later < count && places[later] <= k + n * TEAM_SIZE)
+                            node[n] = later;
+                    }
+                for (int n = 0; n < SIDE_BY_SIDE; ++n) {
+                    const int32 place = k + n * TEAM_SIZE - places[node[n]];
+                    group.values[n] = Value(space.values[node[n]]);
+                    group.edges[n] =
+                        k + n * TEAM_SIZE < all && goes_on(group.values[n]) ? space.firsts[node[n]] + place : -1;
+                }
+                visit(group);
+            });
             flush_if_full();
         }
-        followed += edges.of[0];
-        Team::barrier();
+        followed += all;
     }
     return followed;
 }
 
-// The same for a chunk of a node's edges.
+// The same for a chunk of a node's edges. A CPU calls visit(value, edge).
 template <class Start, class GoesOn, class Visit>
 INLINE int64 follow_chunk(const Csr &graph, int64 chunk, Start start, GoesOn goes_on, Visit visit) {
     const Index node = chunk >> 32, first = graph.begin(node) + (chunk & 0x7fffffff) * CHUNK, all = graph.end(node);
     const Index last = first + CHUNK < all ? first + CHUNK : all;
     const auto value = start(node);
-    if (goes_on(value))
-        for (const Index edge : Team::share({first, last}))
+    if (!goes_on(value))
+        return last - first;
+    if constexpr (ONE_MEMBER) {
+        for (Index edge = first; edge < last; ++edge)
             visit(value, edge);
+    } else {
+        for (Index some = first; some < last; some += EDGES_PER_FLUSH_CHECK)
+            Team::for_members([&](int member) {
+                EdgeGroup<std::remove_const_t<decltype(value)>> group;
+                for (int n = 0; n < SIDE_BY_SIDE; ++n) {
+                    const Index edge = some + n * TEAM_SIZE + member;
+                    group.values[n] = value;
+                    group.edges[n] = edge < last ? edge : -1;
+                }
+                visit(group);
+            });
+    }
     return last - first;
 }

@@ -47,9 +47,8 @@ struct Outbox {
         }
     }
 
-    // Ensures capacity for the next EDGES_PER_FLUSH_CHECK nodes; called by all members together.
+    // Ensures capacity for the next EDGES_PER_FLUSH_CHECK nodes; called by all members together, after a barrier.
     METHOD void flush_if_full() const {
-        Team::barrier();
         const bool full = *count > OUTBOX - EDGES_PER_FLUSH_CHECK;
         Team::barrier();
         if (full)
@@ -59,20 +58,27 @@ struct Outbox {
     // Appends the buffered nodes to the list; called by all members together.
     METHOD void deliver() const {
         Team::barrier();
-        const Index kept = *count;
-        if (Team::leads())
-            if (kept)
-                *place = atomic_add(listed, int32(kept));
-        Team::barrier();
-        if (kept == 0)
+        if (*count == 0)
             return;
-        for (const Index i : Team::share({0, kept}))
-            list[*place + i] = found[i];
-        if (edges != nullptr) {
+        if (Team::leads())
+            *place = reserved();
+        append();
+    }
+
+    // The place of the buffered nodes in the list; called by one member.
+    METHOD int32 reserved() const { return *count ? atomic_add(listed, *count) : 0; }
+
+    // Appends the buffered nodes, once the leader has set `place`.
+    METHOD void append() const {
+        const Index kept = *count;
+        if (edges != nullptr) { // a GPU meanwhile waits for the place
             const int64 more = estimated_edges(graph, found, kept);
             if (Team::leads())
                 atomic_add(edges, more);
         }
+        Team::barrier();
+        for (const Index i : Team::share({0, kept}))
+            list[*place + i] = found[i];
         Team::barrier();
         if (Team::leads())
             *count = 0;
@@ -107,10 +113,28 @@ INLINE auto outbox(const Csr &graph, TeamSpace &space, bool second, int32 *list,
         return Outbox{graph,
                       second ? space.far_found : space.found,
                       second ? &space.far_count : &space.count,
-                      &space.place,
+                      second ? &space.far_place : &space.place,
                       list,
                       listed,
                       edges};
+}
+
+// Delivers two outboxes of a team. A GPU waits for the places of both at once.
+INLINE void deliver_both(const Outbox &one, const Outbox &other) {
+    Team::barrier();
+    if (*one.count + *other.count == 0)
+        return;
+    if (Team::leads()) {
+        const int32 place = one.reserved(), other_place = other.reserved();
+        *one.place = place;
+        *other.place = other_place;
+    }
+    one.append();
+    other.append();
+}
+INLINE void deliver_both(const DirectOutbox &one, const DirectOutbox &other) {
+    one.deliver();
+    other.deliver();
 }
 
 template <bool ALONE> INLINE auto next_frontier(const Csr &graph, TeamSpace &space, const Traversal &frontier) {

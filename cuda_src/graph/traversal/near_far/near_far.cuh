@@ -119,6 +119,38 @@ template <DistanceKind KIND> struct NearFarSearch {
         }
     }
 
+    // The same for the edges of a GPU's member, which waits for all of them at each step. A cached distance may be too
+    // high, as may any that is loaded before it is lowered: what decides is the one that the atomic minimum replaces.
+    template <bool ALONE, class Box>
+    METHOD void relax(const Box &near, const Box &far, int32 round, int64 bound, const EdgeGroup<Value> &group) const {
+        constexpr int N = SIDE_BY_SIDE;
+        int32 targets[N];
+        Value further[N], before[N];
+        for (int n = 0; n < N; ++n) {
+            targets[n] = group.edges[n] >= 0 ? graph.targets[group.edges[n]] : -1;
+            further[n] = group.edges[n] >= 0 ? distances.length(group.edges[n]) : 0;
+        }
+        for (int n = 0; n < N; ++n) {
+            further[n] = distances.sum(group.values[n], further[n]);
+            before[n] = targets[n] >= 0 && further[n] <= distances.limit ? cached_load(distances.values + targets[n])
+                                                                         : further[n];
+        }
+        for (int n = 0; n < N; ++n)
+            if (further[n] < before[n])
+                before[n] = atomic_min(distances.values + targets[n], further[n]);
+        int32 marks[N], seen[N];
+        for (int n = 0; n < N; ++n) {
+            const bool is_near = further[n] < bound;
+            marks[n] = is_near ? round : 1;
+            seen[n] = marks[n];
+            if (further[n] < before[n]) // as set_epoch and put_off
+                seen[n] = atomic_max((is_near ? lists.epochs : lists.is_far) + targets[n], marks[n]);
+        }
+        for (int n = 0; n < N; ++n)
+            if (seen[n] < marks[n])
+                (further[n] < bound ? near : far).put(targets[n]);
+    }
+
     // Calls follow(search, start, goes_on, visit, flush_if_full), which follows edges of the frontier, and appends the
     // nodes found to the near and far lists. `search` is a copy of this object, so that g++ keeps its members in
     // registers: it would read those of *this again after every atomic operation.
@@ -135,13 +167,12 @@ template <DistanceKind KIND> struct NearFarSearch {
         const int64 followed = follow(
             search, [&](Index node) { return search.template start<ALONE>(node); },
             [&](Value distance) { return search.distances.goes_on(distance); },
-            [&](Value distance, Index edge) { search.template relax<ALONE>(near, far, round, bound, distance, edge); },
+            [&](const auto &...edges) { search.template relax<ALONE>(near, far, round, bound, edges...); },
             [&] {
                 near.flush_if_full();
                 far.flush_if_full();
             });
-        near.deliver();
-        far.deliver();
+        deliver_both(near, far);
         if (Team::leads())
             atomic_add(frontier.totals + FOLLOWED, followed);
     }
@@ -196,8 +227,7 @@ template <DistanceKind KIND> struct NearFarSearch {
                 near.put(node);
             }
         }
-        near.deliver();
-        far.deliver();
+        deliver_both(near, far);
         if (Team::leads())
             if (*least < racing_load(totals + FAR_LEAST))
                 atomic_min(totals + FAR_LEAST, *least);
