@@ -43,6 +43,30 @@ def test_labels_agree_with_scipy(connection, method, device_options):
             np.testing.assert_array_equal(again.labels, expected, name)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", ["auto", "signatures"])
+def test_strong_components_are_the_same_each_time(method, gpu):
+    """Passes of all teams of a GPU alternate with those of the team that is last at a barrier: it must see what the
+    others wrote, although its cache has earlier values of the same words."""
+    random = np.random.default_rng(4)
+    nodes = 100_000
+    path, back = np.arange(nodes - 1), random.integers(50, nodes, 4000)
+    inputs = {
+        "sparse": random.integers(0, nodes, (2, 130_000)),
+        "short cycles on a path": (
+            np.append(path, back),
+            np.append(path + 1, back - random.integers(1, 50, back.size)),
+        ),
+    }
+    for name, (sources, targets) in inputs.items():
+        graph = CsrGraph.from_edges(sources, targets, nodes=nodes)
+        expected = smallest_labels(by_scipy(graph.to_scipy(), connection="strong")[1])
+        uploaded = upload(graph, gpu.name)
+        for _ in range(20):
+            found = connected_components(uploaded, connection="strong", method=method)
+            np.testing.assert_array_equal(found.labels, expected, name)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("connection", "method"), WAYS)
 def test_deep_graphs_take_a_fraction_of_a_second(connection, method, device_options):
