@@ -131,6 +131,7 @@ def no_room_ahead(monkeypatch):
         admission, "usual_capacity", lambda vertices, slots, subsegments, bad: (vertices, slots, subsegments)
     )
     monkeypatch.setattr(DeviceMesh, "reserve_for", lambda self, bad, expected=0: None)
+    monkeypatch.setattr(DeviceMesh, "enlarge", DeviceMesh.reserve)
     monkeypatch.setattr(device_rounds, "FEW_TRIANGLES", 0)
 
 
