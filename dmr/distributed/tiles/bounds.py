@@ -145,8 +145,12 @@ def predicted_triangles(
     """
     pieces = by_pieces(len(mesh.triangles), lambda piece: _by_shape(mesh, bounds.options, piece), threads)
     by_angle, thin, area = (np.concatenate(each) for each in zip(*pieces, strict=True))
-    between, predicted = _between_segments(mesh, np.flatnonzero(thin), neighbours)
-    by_angle[between] = np.maximum(by_angle[between], predicted)
+    between, widths, beyond = _between_segments(mesh, np.flatnonzero(thin), neighbours)
+    share = (bounds.options.min_angle or 0.0) / 30.0
+    widths *= share * np.sqrt(share)  # about as numbers of triangles grow with the bound on angles (measured)
+    by_angle[between] = np.maximum(by_angle[between], FOR_A_WIDTH * widths)
+    inner = beyond >= 0
+    np.add.at(by_angle, beyond[inner], BEYOND_A_WIDTH * widths[inner])
     return by_angle, _by_size(mesh, bounds, area)
 
 
@@ -192,13 +196,15 @@ def _by_size(mesh: Mesh, bounds: Bounds, area: Float) -> Float:
 
 MOST_WIDTHS = 2.0**24  # of a channel; between segments that all but touch, coordinates end before the triangles
 LONG_FOR_HEIGHT = 4.0  # of an edge over the height of a triangle that may lie between two segments
-FOR_A_WIDTH = 0.6  # triangles of the result per width of a channel and side, to 30 degrees (measured)
+# Triangles of the result per width of a channel and side, to 30 degrees (measured): inside, and beyond a wall with
+# triangles on both sides, which are as small at the wall and grow with the distance from it.
+FOR_A_WIDTH, BEYOND_A_WIDTH = 0.6, 2.0
 
 
 def _between_segments(
     mesh: Mesh, triangles: NDArray[np.intp], neighbours: Int | None
-) -> tuple[NDArray[np.intp], Float]:
-    """Predicts the triangles of the result where two segments face each other, as the walls of a channel do.
+) -> tuple[NDArray[np.intp], Float, Int]:
+    """Finds where two segments face each other, as the walls of a channel do.
 
     There edges get about as long as the segments are apart. Such segments are edges of two triangles side by side, and
     the opposite corner of each is above its segment, or farther from it than from the space above it. A vertex near one
@@ -208,7 +214,8 @@ def _between_segments(
         triangles: (k,) the skinny triangles of the mesh; neighbours: of the mesh, where they are known.
 
     Returns:
-        Those between two segments, and the number for each.
+        Those between two segments, the length of the channel over its width for each, and the triangle beyond its wall,
+        -1 if there is none.
     """
     known = np.sort(edge_keys(mesh.segments[:, 0], mesh.segments[:, 1]))
     corners, wall = mesh.triangles[triangles], np.full(len(triangles), -1)
@@ -226,10 +233,11 @@ def _between_segments(
     there = wall >= 0
     triangles, wall, lengths, heights = triangles[there], wall[there], lengths[there], heights[there]
     if not len(triangles):
-        return triangles, lengths
+        return triangles, lengths, np.empty(0, np.int32)
     rows, place = np.arange(len(triangles)), np.full(len(mesh.triangles), -1, np.int64)
     place[triangles] = rows
     across = (mesh.neighbours if neighbours is None else neighbours)[triangles]
+    beyond = across[rows, wall]
     across[rows, wall] = -1
     beside = np.where(across >= 0, place[across], -1)
     shared = np.where(beside >= 0, np.minimum(lengths[beside], lengths[:, None]), 0.0)
@@ -239,4 +247,4 @@ def _between_segments(
     ratio = np.log(other / heights)
     apart = np.where(np.abs(ratio) > 1e-3, (other - heights) / np.where(ratio == 0.0, 1.0, ratio), heights)
     found = (shared > LONG_FOR_HEIGHT * apart) & (shared < MOST_WIDTHS * apart)
-    return triangles[found], FOR_A_WIDTH * shared[found] / apart[found]
+    return triangles[found], shared[found] / apart[found], beyond[found]

@@ -297,6 +297,30 @@ def test_the_distance_between_segments_predicts_the_result(name):
     assert result / 1.5 <= predicted <= 1.5 * result
 
 
+@pytest.mark.parametrize(
+    "walls",
+    [
+        [[(3, 5), (7, 5)], [(3, 5.003), (7, 5.003)]],
+        [[(3, 5), (7, 7)], [(3, 5.01), (7, 7.01)]],  # slanted
+        [[(3, 5), (7, 5)], [(3, 5.001), (7, 5.1)]],  # at an angle
+        [[(3, 5), (7, 5)], [(3, 5.003), (7, 5.003)], [(3, 5.009), (7, 5.009)]],  # three
+        [[(x, 5.0) for x in np.linspace(3, 7, 11)], [(x, 5.003) for x in np.linspace(3, 7, 11)]],  # in ten pieces
+    ],
+)
+def test_channels_inside_a_domain_predict_what_lies_beyond_their_walls(walls):
+    """Triangles outside of the walls, as small as the channel is wide, are most of the result."""
+    vertices, segments = [(0, 0), (10, 0), (10, 10), (0, 10)], [(0, 1), (1, 2), (2, 3), (3, 0)]
+    for wall in walls:
+        segments += [(len(vertices) + k, len(vertices) + k + 1) for k in range(len(wall) - 1)]
+        vertices += wall
+    outline = dmr.Pslg(vertices, segments)
+    mesh = dmr.triangulate(outline, device="cpu", threads=1)
+    for degrees in (30.0, 22.0):
+        predicted = np.maximum(*predicted_triangles(mesh, Bounds(options=RefineOptions(min_angle=degrees)))).sum()
+        result = len(dmr.refine(mesh, min_angle=degrees, device="cpu", threads=1).mesh.triangles)
+        assert result / 1.5 <= predicted <= 1.5 * result
+
+
 def test_a_near_vertex_obtuse_corners_and_segments_that_all_but_touch_predict_few_triangles():
     near = dmr.Pslg([(0, 0), (100, 0), (100, 100), (0, 100), (50, 1e-3)], [(0, 1), (1, 2), (2, 3), (3, 0)])
     touching = dmr.domains.polygon([(0, 0), (1, 0), (1, 1e-12), (0, 1e-12)])
