@@ -14,7 +14,7 @@ COMMANDS = "2026-11-22-2-cores-command"
 SMALL = ("2026-11-22-2-cores-small", "2026-11-22-h200-small")
 DOMAINS = ("2026-11-26-2-cores-domains", "2026-11-26-h100-domains")
 TRIANGULATIONS = "2026-11-23-2-cores-triangulate"
-TRIANGULATORS = "2026-11-24-2-cores-triangulators"
+TRIANGULATORS = "2026-11-26-2-cores-triangulators"
 SMALL_MESHES = ("random 100", "random 300", "random 1,000", "random 3,000", "random 10,000", "graded.ele", "sample.ele")
 DOMAIN_TITLES = {
     "regional-land": "regional land",
