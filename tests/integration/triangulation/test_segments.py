@@ -241,7 +241,7 @@ BESIDE = {  # heights of vertices above a segment from (0, 0) to (1, 0), by thei
 }
 
 
-@pytest.mark.parametrize("count", [9, 60, 2000])
+@pytest.mark.parametrize("count", [9, 60, pytest.param(2000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", BESIDE)
 def test_a_segment_between_two_rows_of_vertices(shape, count, monkeypatch):
     """Sides of a strip along lines and arcs, where most third corners leave all other vertices on one side."""
