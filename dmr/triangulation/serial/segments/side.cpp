@@ -37,7 +37,7 @@ bool Side::triangulate() {
 }
 
 // Draws the order of insertion, last vertex first: each is removed from a list of the chain, so that before_ and after_
-// hold its neighbours among those inserted earlier. A vertex that is nearer to the base than both neighbors has to wait
+// hold its neighbours among those inserted earlier. A vertex that is nearer to the base than both neighbours has to wait
 // until one of them is gone: without it, the edge between them might cross the chain.
 void Side::choose_order() {
     const int32 last = int32(points_.size()) - 1;
@@ -74,7 +74,7 @@ void Side::choose_order() {
     }
 }
 
-// Inserts a vertex outside the edge between its neighbors: removes the triangles whose circumcircle contains it, and
+// Inserts a vertex outside the edge between its neighbours: removes the triangles whose circumcircle contains it, and
 // those behind which it lies, from that edge on; the fan around it takes their place.
 void Side::insert(int32 place) {
     const int32 start = before_[place], end = after_[place];
