@@ -37,8 +37,8 @@ bool Side::triangulate() {
 }
 
 // Draws the order of insertion, last vertex first: each is removed from a list of the chain, so that before_ and after_
-// hold its neighbours among those inserted earlier. A vertex that is nearer to the base than both neighbours has to wait
-// until one of them is gone: without it, the edge between them might cross the chain.
+// hold its neighbours among those inserted earlier. A vertex that is nearer to the base than both neighbours has to
+// wait until one of them is gone: without it, the edge between them might cross the chain.
 void Side::choose_order() {
     const int32 last = int32(points_.size()) - 1;
     const Point from = points_[0].at, to = points_[last].at;
