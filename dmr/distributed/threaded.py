@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
+from dmr.validation.arrays.pieces import Workers
 
 T = TypeVar("T")
 
@@ -23,11 +23,10 @@ def by_pieces(rows: int, work: Callable[[slice], T], threads: int | None) -> lis
     Args:
         rows: their number; threads: that call; None for all cores.
     """
-    pieces = [slice(first, min(first + ROWS_PER_PIECE, rows)) for first in range(0, max(rows, 1), ROWS_PER_PIECE)]
-    if len(pieces) == 1 or threads == 1:
-        return [work(piece) for piece in pieces]
-    with ThreadPoolExecutor(min(thread_count(threads), MOST_THREADS, len(pieces))) as pool:
-        return list(pool.map(work, pieces))
+    if not rows:
+        return [work(slice(0, 0))]
+    workers = Workers(min(thread_count(threads), MOST_THREADS))
+    return workers.map(lambda first, end: work(slice(first, end)), rows, ROWS_PER_PIECE)
 
 
 def rows_taken(array: NDArray[Any], rows: NDArray[np.integer[Any]], threads: int | None) -> NDArray[Any]:
