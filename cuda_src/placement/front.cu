@@ -63,7 +63,7 @@ KERNEL_STRUCT(Proposals) {
     int32 *counts;   // by new node: how many it has made
     Point *apexes;   // of the fresh proposals
     float64 *sizes;  // at these
-    int64 *slots;    // by proposal: where it lies among the rivals, or NO_SLOT if it is dropped
+    int64 *slots;    // by proposal: its cell among the rivals, or NO_SLOT if it is dropped
     int32 *fates;    // by proposal
     int32 *sums;     // by piece of a list
     int64 most;
@@ -80,6 +80,7 @@ enum FrontEntry : int32 {
     FRESH_PROPOSALS,
     FRONT_ROUND,      // the number of the next round
     LAST_FRONT_ROUND, // before which the device stops
+    FRONT_BLOCKS,     // of the cells of nodes
     FRONT_HALT,       // 1: the host is needed, or all is done
     FRONT_ENTRIES
 };
@@ -97,27 +98,27 @@ KERNEL(propose_at_pieces, const int32 *pieces, Nodes nodes, Proposals proposals)
     }
 }
 
-// The nodes around one, in the order of their numbers.
+// The nodes around a node, in any order. Loops over them have no branches that a CPU could not predict.
 struct Neighbourhood {
     int count = 0;
-    int32 nodes[MOST_NEAR];
-    Point points[MOST_NEAR];
+    int32 nodes[MOST_NEAR + 1];
+    float64 x[MOST_NEAR + 1], y[MOST_NEAR + 1];
 
-    METHOD void insert(int32 node, Point p) {
-        int place = count++;
-        for (; place > 0 && nodes[place - 1] > node; --place) {
-            nodes[place] = nodes[place - 1];
-            points[place] = points[place - 1];
-        }
-        nodes[place] = node;
-        points[place] = p;
-    }
+    METHOD Point at(int k) const { return {x[k], y[k]}; }
 
     METHOD bool keeps_distance(Point p, float64 distance) const {
+        const float64 least = distance * distance;
+        int64 nearer = 0;
         for (int k = 0; k < count; ++k)
-            if (squared_length(points[k], p) < distance * distance)
-                return false;
-        return true;
+            nearer |= squared_length(at(k), p) < least;
+        return nearer == 0;
+    }
+
+    METHOD bool has_one_below(int32 number) const {
+        int32 below = 0;
+        for (int k = 0; k < count; ++k)
+            below |= nodes[k] < number;
+        return below != 0;
     }
 };
 
@@ -126,35 +127,43 @@ INLINE Neighbourhood nodes_around(int32 node, const Nodes &nodes, const Cells &c
     const Point p = nodes.points[node];
     const float64 size = nodes.sizes[node], reach = AROUND * size;
     Neighbourhood near;
-    bool crowded = false;
     cells.for_near(p, reach, size, [&](int32 other) {
-        if (squared_length(nodes.points[other], p) >= reach * reach)
-            return true;
-        crowded = near.count == MOST_NEAR;
-        if (!crowded)
-            near.insert(other, nodes.points[other]);
-        return !crowded;
+        const Point there = nodes.points[other];
+        near.nodes[near.count] = other;
+        near.x[near.count] = there.x, near.y[near.count] = there.y;
+        near.count += squared_length(there, p) < reach * reach;
+        return near.count <= MOST_NEAR;
     });
-    if (crowded)
+    if (near.count > MOST_NEAR)
         near.count = 0;
     return near;
 }
 
 // Calls visit(proposal) for those of a node with nodes of smaller numbers, more than `beyond` and at most `longest`
-// sizes away, until it returns false.
+// sizes away, in the order of their numbers, until it returns false.
 template <class Visit>
 INLINE void for_proposals(int32 node, const Neighbourhood &near, const Nodes &nodes, float64 beyond, float64 longest,
                           Visit visit) {
     const Point p = nodes.points[node];
-    const bool by_outline = near.count > 0 && near.nodes[0] < nodes.outline;
+    int places[MOST_NEAR + 1], listed = 0;
     for (int k = 0; k < near.count; ++k) {
-        const int32 other = near.nodes[k];
-        const float64 wanted = 0.5 * (nodes.sizes[node] + nodes.sizes[other]);
-        const float64 squared = squared_length(near.points[k], p), unit = wanted * wanted;
-        if (other >= node || squared <= beyond * beyond * unit || squared > longest * longest * unit)
-            continue;
+        const float64 wanted = 0.5 * (nodes.sizes[node] + nodes.sizes[near.nodes[k]]), unit = wanted * wanted;
+        const float64 squared = squared_length(near.at(k), p);
+        places[listed] = k;
+        listed += (near.nodes[k] < node) & (squared > beyond * beyond * unit) & (squared <= longest * longest * unit);
+    }
+    if (listed == 0)
+        return;
+    const bool by_outline = near.has_one_below(int32(nodes.outline));
+    for (int rank = 0; rank < listed; ++rank) {
+        int first = rank;
+        for (int k = rank + 1; k < listed; ++k)
+            first = near.nodes[places[k]] < near.nodes[places[first]] ? k : first;
+        const int place = places[first];
+        places[first] = places[rank];
+        const float64 wanted = 0.5 * (nodes.sizes[node] + nodes.sizes[near.nodes[place]]);
         for (int turn = 0; turn < 2; ++turn) {
-            const Point a = turn ? near.points[k] : p, b = turn ? p : near.points[k];
+            const Point a = turn ? near.at(place) : p, b = turn ? p : near.at(place);
             Proposal here = proposal_on(a, b, wanted);
             here.origin = p;
             here.by_outline = by_outline;
@@ -268,18 +277,18 @@ class Surroundings {
     const Point center;
     const float64 reach, size;
     int count = 0; // more than MOST_LISTED if they are not listed
-    int32 listed[MOST_LISTED];
+    int32 listed[MOST_LISTED + 1];
+    float64 x[MOST_LISTED + 1], y[MOST_LISTED + 1];
 
   public:
     // Those within `reach` of the apex.
     METHOD Surroundings(const Proposal &q, float64 reach, const Nodes &nodes, const Cells &cells)
         : nodes(nodes), cells(cells), center(q.apex), reach(reach), size(q.side) {
         cells.for_near(center, reach, size, [&](int32 node) {
-            if (squared_length(nodes.points[node], center) < reach * reach) {
-                if (count < MOST_LISTED)
-                    listed[count] = node;
-                ++count;
-            }
+            const Point there = nodes.points[node];
+            listed[count] = node;
+            x[count] = there.x, y[count] = there.y;
+            count += squared_length(there, center) < reach * reach; // no branch that a CPU could not predict
             return count <= MOST_LISTED;
         });
     }
@@ -294,25 +303,61 @@ class Surroundings {
             if (!visit(listed[k]))
                 return;
     }
+
+    // Whether none is nearer to a place than a distance.
+    METHOD bool keep(Point p, float64 distance) const {
+        const float64 least = distance * distance;
+        bool all = true;
+        if (count > MOST_LISTED) {
+            cells.for_near(center, reach, size, [&](int32 node) {
+                all = squared_length(nodes.points[node], p) >= least;
+                return all;
+            });
+            return all;
+        }
+        int64 nearer = 0;
+        for (int k = 0; k < count; ++k)
+            nearer |= !(squared_length({x[k], y[k]}, p) >= least);
+        return nearer == 0;
+    }
+
+    // Calls visit(node, its place, squared distance) for those that are nearer to a place than a distance.
+    template <class Visit> METHOD void for_nearer(Point p, float64 distance, Visit visit) const {
+        const float64 most = distance * distance;
+        if (count > MOST_LISTED) {
+            cells.for_near(center, reach, size, [&](int32 node) {
+                const float64 squared = squared_length(nodes.points[node], p);
+                if (squared < most)
+                    visit(node, nodes.points[node], squared);
+                return true;
+            });
+            return;
+        }
+        int places[MOST_LISTED + 1], found = 0;
+        for (int k = 0; k < count; ++k) {
+            places[found] = k;
+            found += squared_length({x[k], y[k]}, p) < most;
+        }
+        for (int i = 0; i < found; ++i) {
+            const Point there = {x[places[i]], y[places[i]]};
+            visit(listed[places[i]], there, squared_length(there, p));
+        }
+    }
 };
 
 // Moves the apex of a proposal towards places that are a size away from the nodes around it. Only the sum of the
 // misfits counts; it is one of integers, since cells list their nodes in any order.
 INLINE void give_way(Proposal &q, const Nodes &nodes, const Surroundings &near) {
-    const float64 reach = NEIGHBOUR * q.side;
     int64 right = 0, up = 0;
     int around = 0;
-    near.for_each([&](int32 other) {
-        const Point p = nodes.points[other];
-        const float64 squared = squared_length(p, q.apex);
-        if (squared >= reach * reach || squared == 0.0)
-            return true;
+    near.for_nearer(q.apex, NEIGHBOUR * q.side, [&](int32 other, Point p, float64 squared) {
+        if (squared == 0.0)
+            return;
         const float64 distance = square_root(squared), wanted = 0.5 * (q.side + nodes.sizes[other]);
         const float64 misfit = (wanted - distance) / q.side * 0x1p30;
         right += int64((q.apex.x - p.x) / distance * misfit);
         up += int64((q.apex.y - p.y) / distance * misfit);
         ++around;
-        return true;
     });
     if (around <= 2) // the ends of the base
         return;
@@ -322,27 +367,22 @@ INLINE void give_way(Proposal &q, const Nodes &nodes, const Surroundings &near) 
     q.apex = {q.apex.x + scale * x, q.apex.y + scale * y};
 }
 
-// Whether a proposal keeps its distance from all nodes. Rates it by the number of those that would be its neighbours,
+// Whether a proposal keeps its distance from all nodes. If so, rates it by the number of those that are its neighbours,
 // and by the mean of the squares of their misfits.
 INLINE bool keeps_spacing(Proposal &q, const Nodes &nodes, const Surroundings &near) {
-    const float64 distance = SPACING * q.side, reach = NEIGHBOUR * q.side;
-    bool free = true;
+    if (!near.keep(q.apex, SPACING * q.side))
+        return false;
     int32 neighbours = 0;
     int64 squares = 0; // the sum is one of integers, since cells list their nodes in any order
-    near.for_each([&](int32 other) {
-        const float64 squared = squared_length(nodes.points[other], q.apex);
-        free = squared >= distance * distance;
-        if (squared < reach * reach) {
-            const float64 misfit = square_root(squared) / (0.5 * (q.side + nodes.sizes[other])) - 1.0;
-            squares += int64(misfit * misfit * float64(WORST));
-            ++neighbours;
-        }
-        return free;
+    near.for_nearer(q.apex, NEIGHBOUR * q.side, [&](int32 other, Point, float64 squared) {
+        const float64 misfit = square_root(squared) / (0.5 * (q.side + nodes.sizes[other])) - 1.0;
+        squares += int64(misfit * misfit * float64(WORST));
+        ++neighbours;
     });
     const int64 mean = neighbours ? squares / neighbours : 0;
     q.support = (neighbours < MOST_COUNTED ? neighbours : MOST_COUNTED) * WORST + WORST - 1 -
                 int32(mean < WORST ? mean : WORST - 1);
-    return free;
+    return true;
 }
 
 // Fits a new proposal to the size at its apex.
@@ -443,7 +483,7 @@ TEAM_KERNEL(accept_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals 
             piece, before, [&](Index i) { return sums_of(proposals.fates[i]); },
             [&](Index i, const Sums<PROPOSAL_FATES> &place) {
                 if (proposals.slots[i] != NO_SLOT)
-                    rivals.empty_slot(proposals.slots[i]);
+                    rivals.empty(proposals.slots[i]);
                 if (proposals.fates[i] == ACCEPTED && place.of[ACCEPTED] < left) {
                     const Index node = first + place.of[ACCEPTED];
                     nodes.points[node] = list[i].apex;
@@ -462,15 +502,17 @@ TEAM_KERNEL(accept_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals 
 }
 
 // Plans the next round. Stops at the end, at the limit, after the rounds that the host has asked for, and if the next
-// round could exceed the capacity of the nodes (`capacity`) or of the lists.
-KERNEL(plan_front, int64 limit, int64 capacity, Proposals proposals, int32 *progress) {
+// round could exceed the capacity of the nodes (`capacity`), of their cells or of the lists.
+KERNEL(plan_front, int64 limit, int64 capacity, Cells cells, Proposals proposals, int32 *progress) {
     for ([[maybe_unused]] const Index once : launch) {
         const Index pending = Index(progress[WAITING_PROPOSALS]) + progress[FRESH_PROPOSALS];
         const Index nodes = Index(progress[FRONT_NODES]) + progress[ACCEPTED_NODES];
         const int32 round = ++progress[FRONT_ROUND];
         progress[PENDING_PROPOSALS] = int32(pending);
         progress[FRONT_NODES] = int32(nodes);
+        progress[FRONT_BLOCKS] = *cells.blocks;
         progress[FRONT_HALT] = pending == 0 || nodes >= limit || nodes + pending > capacity ||
+                               !cells.has_slots_for(*cells.blocks + pending) ||
                                MOST_PROPOSALS * pending > proposals.most || round >= progress[LAST_FRONT_ROUND];
     }
 }

@@ -36,23 +36,58 @@ template <class Visit> INLINE int for_star(const Triangle *triangles, int32 vert
     });
 }
 
+// The neighbours of a free vertex, counter-clockwise, while no edge is flipped; NOTHING after the last one.
+constexpr int LISTED_NEIGHBOURS = 8;
+struct alignas(32) Neighbours {
+    int32 vertex[8]; // LISTED_NEIGHBOURS
+};
+constexpr int32 NOT_LISTED = -2; // the first entry of a vertex with more neighbours
+
+KERNEL(gather_neighbours, const Triangle *triangles, const int32 *vertex_origin, const int32 *incident,
+       Neighbours *neighbours) {
+    for (const Index v : launch) {
+        Neighbours around;
+        for (int32 &each : around.vertex)
+            each = NOTHING;
+        if (vertex_origin[v] == FREE_VERTEX) {
+            int found = 0;
+            const int count = for_star(triangles, int32(v), incident[v], [&](int32 next, int32) {
+                if (found < LISTED_NEIGHBOURS)
+                    around.vertex[found] = next;
+                ++found;
+            });
+            if (count == MOST_AROUND)
+                around.vertex[0] = NOTHING;
+            else if (count > LISTED_NEIGHBOURS)
+                around.vertex[0] = NOT_LISTED;
+        }
+        neighbours[v] = around;
+    }
+}
+
 // targets[v] = the place of a free vertex after a move towards the mean of its neighbours (Laplace), and past it, so
 // that fewer rounds are needed. Any other vertex stays.
-KERNEL(average_neighbours, const Triangle *triangles, const Point *points, const int32 *vertex_origin,
+KERNEL(average_neighbours, const Neighbours *neighbours, const Triangle *triangles, const Point *points,
        const int32 *incident, Point *targets) {
     for (const Index v : launch) {
-        targets[v] = points[v];
-        if (vertex_origin[v] != FREE_VERTEX)
-            continue;
+        const Neighbours around = neighbours[v];
         Point sum = {0.0, 0.0};
-        const int count = for_star(triangles, int32(v), incident[v], [&](int32 next, int32) {
+        const auto add = [&](int32 next) {
             sum.x += points[next].x;
             sum.y += points[next].y;
-        });
-        if (count < MOST_AROUND) {
-            const float64 x = points[v].x, y = points[v].y;
-            targets[v] = {x + RELAXATION * (sum.x / count - x), y + RELAXATION * (sum.y / count - y)};
+        };
+        int count = 0;
+        if (around.vertex[0] == NOT_LISTED)
+            count = for_star(triangles, int32(v), incident[v], [&](int32 next, int32) { add(next); });
+        else
+            for (; count < LISTED_NEIGHBOURS && around.vertex[count] != NOTHING; ++count)
+                add(around.vertex[count]);
+        Point target = points[v];
+        if (count > 0) {
+            const float64 x = target.x, y = target.y;
+            target = {x + RELAXATION * (sum.x / count - x), y + RELAXATION * (sum.y / count - y)};
         }
+        targets[v] = target;
     }
 }
 
@@ -76,89 +111,133 @@ KERNEL(take_moves_back, const Point *points, const int32 *stays, Point *targets)
 
 // ---- Smallest angles ------------------------------------------------------------------------------------------------
 
-// The squared cosine of the smallest angle of a triangle; 2 if it is reversed.
-INLINE float64 sharpness(Point a, Point b, Point c) {
-    const float64 left = (b.x - a.x) * (c.y - a.y), right = (b.y - a.y) * (c.x - a.x);
-    if (!(left - right > ORIENT_BOUND * (magnitude(left) + magnitude(right))))
-        return 2.0;
-    float64 short_side = squared_length(a, b), one = squared_length(b, c), other = squared_length(c, a);
-    if (one < short_side) {
-        const float64 longer = short_side;
-        short_side = one, one = longer;
-    }
-    if (other < short_side) {
-        const float64 longer = short_side;
-        short_side = other, other = longer;
-    }
-    const float64 dot = 0.5 * (one + other - short_side);
+// The squared cosine of the smallest angle of a triangle, from the squares of its sides.
+INLINE float64 squared_cosine(float64 ab, float64 bc, float64 ca) {
+    const float64 shorter = ab < bc ? ab : bc, one = ab < bc ? bc : ab;
+    const float64 shortest = shorter < ca ? shorter : ca, other = shorter < ca ? ca : shorter;
+    const float64 dot = 0.5 * (one + other - shortest);
     return dot * dot / (one * other);
 }
 
-// The sharpest triangle around a vertex, if the vertex were at p.
-INLINE float64 sharpest_around(const Triangle *triangles, const Point *points, int32 vertex, int32 first, Point p) {
+// Whether the triangle of the origin, b and c is counter-clockwise beyond doubt.
+INLINE bool turns_left(Point b, Point c) {
+    const float64 left = b.x * c.y, right = b.y * c.x;
+    return left - right > ORIENT_BOUND * (magnitude(left) + magnitude(right));
+}
+
+// The squared cosine of the smallest angle of a triangle; 2 if it is reversed.
+INLINE float64 sharpness(Point a, Point b, Point c) {
+    if (!turns_left({b.x - a.x, b.y - a.y}, {c.x - a.x, c.y - a.y}))
+        return 2.0;
+    return squared_cosine(squared_length(a, b), squared_length(b, c), squared_length(c, a));
+}
+
+// The sharpest triangle around a vertex.
+INLINE float64 sharpest_around(const Triangle *triangles, const Point *points, int32 vertex, int32 first) {
     float64 most = 0.0;
     const int count = for_star(triangles, vertex, first, [&](int32 next, int32 previous) {
-        const float64 here = sharpness(p, points[next], points[previous]);
+        const float64 here = sharpness(points[vertex], points[next], points[previous]);
         most = here > most ? here : most;
     });
     return count < MOST_AROUND ? most : 2.0;
 }
 
-// The cost of the triangles around a vertex if it were at p: the sum of the eighth powers of the cosecants of their
-// smallest angles, which the smallest ones dominate; infinity if a triangle is reversed.
-INLINE float64 cost_around(const Triangle *triangles, const Point *points, int32 vertex, int32 first, Point p) {
-    float64 sum = 0.0;
-    const int count = for_star(triangles, vertex, first, [&](int32 next, int32 previous) {
-        const float64 here = sharpness(p, points[next], points[previous]);
-        const float64 squared = 1.0 / (1.0 - here);
-        sum = here < 1.0 ? sum + squared * squared * (squared * squared) : INFINITE;
-    });
-    return count < MOST_AROUND ? sum : INFINITE;
-}
+// The triangles around a vertex that moves.
+struct LiftedStar {
+    int count = 0;
+    Point corners[MOST_AROUND]; // counter-clockwise; the first one again at the end
+    float64 sides[MOST_AROUND]; // the squared distance from each to the next one
 
-// Sets flags[v] = 1 for the free vertices of a triangle if it is sharper than `limit`.
-INLINE void flag_sharp(const Triangle &one, const Point *points, const int32 *vertex_origin, float64 limit,
-                       int32 *flags) {
+    METHOD void close() {
+        corners[count] = corners[0];
+        for (int k = 0; k < count; ++k)
+            sides[k] = squared_length(corners[k], corners[k + 1]);
+    }
+
+    // The costs of the triangles if the vertex were at each of some places: the sum of the eighth powers of the
+    // cosecants of their smallest angles, which the smallest ones dominate; infinity if a triangle is reversed. A loop
+    // over the places without a branch: a CPU computes several at a time.
+    template <int PLACES> METHOD void find_costs(const float64 *x, const float64 *y, float64 *sums) const {
+        float64 there_x[PLACES], there_y[PLACES], squared_there[PLACES];
+        for (int i = 0; i < PLACES; ++i) {
+            sums[i] = 0.0;
+            there_x[i] = corners[0].x - x[i], there_y[i] = corners[0].y - y[i];
+            squared_there[i] = there_x[i] * there_x[i] + there_y[i] * there_y[i];
+        }
+        for (int k = 0; k < count; ++k)
+            for (int i = 0; i < PLACES; ++i) {
+                const Point here = {there_x[i], there_y[i]};
+                const float64 squared_here = squared_there[i];
+                const Point there = {corners[k + 1].x - x[i], corners[k + 1].y - y[i]};
+                there_x[i] = there.x, there_y[i] = there.y;
+                squared_there[i] = there.x * there.x + there.y * there.y;
+                const float64 found = squared_cosine(squared_here, sides[k], squared_there[i]);
+                const float64 squared = 1.0 / (1.0 - found), cost = squared * squared * (squared * squared);
+                const float64 least = turns_left(here, there) & (found < 1.0) ? 0.0 : INFINITE;
+                sums[i] += cost > least ? cost : least; // the cost is above 0, unless the triangle is degenerate
+            }
+    }
+};
+
+// A set that kernels add to: `listed` has its elements in any order, and `marks` is 1 for each of them, 0 for others.
+KERNEL_STRUCT(Listing) {
+    int32 *marks;
+    int32 *listed;
+    int32 *count;
+
+    METHOD void add(int32 element) const {
+        if (racing_load(&marks[element]) == 0 && compare_and_swap(&marks[element], 0, 1) == 0)
+            listed[atomic_add(count, 1)] = element;
+    }
+};
+
+// Adds the free vertices of a triangle if it is sharper than `limit`.
+INLINE void list_sharp(const Triangle &one, const Point *points, const int32 *vertex_origin, float64 limit,
+                       const Listing &sharp) {
     const int32 *const v = one.vertex;
     if (!(sharpness(points[v[0]], points[v[1]], points[v[2]]) > limit))
         return;
     for (int k = 0; k < 3; ++k)
         if (vertex_origin[v[k]] == FREE_VERTEX)
-            racing_store(&flags[v[k]], 1);
+            sharp.add(v[k]);
 }
 
-// flags[v] = 1 for the free vertices of triangles that are sharper than `limit`; flags start with 0.
-KERNEL(flag_sharp_corners, const Triangle *triangles, const Point *points, const int32 *vertex_origin, float64 limit,
-       int32 *flags) {
+// Lists the free vertices of triangles that are sharper than `limit`.
+KERNEL(list_sharp_corners, const Triangle *triangles, const Point *points, const int32 *vertex_origin, float64 limit,
+       Listing sharp) {
     for (const Index t : launch)
-        flag_sharp(triangles[t], points, vertex_origin, limit, flags);
+        list_sharp(triangles[t], points, vertex_origin, limit, sharp);
 }
 
-// The same for listed triangles.
-KERNEL(flag_listed_sharp_corners, const int32 *listed, const Triangle *triangles, const Point *points,
-       const int32 *vertex_origin, float64 limit, int32 *flags) {
-    for (const Index i : launch)
-        flag_sharp(triangles[listed[i]], points, vertex_origin, limit, flags);
+// The same for listed triangles, whose marks are removed.
+KERNEL(list_sharp_corners_around, Listing around, const Triangle *triangles, const Point *points,
+       const int32 *vertex_origin, float64 limit, Listing sharp) {
+    for (const Index i : launch) {
+        around.marks[around.listed[i]] = 0;
+        list_sharp(triangles[around.listed[i]], points, vertex_origin, limit, sharp);
+    }
 }
 
-// flags[t] = 1 for the triangles around listed vertices, and for their neighbours; flags start with 0.
-KERNEL(flag_around_vertices, const int32 *listed, const Triangle *triangles, const int32 *incident, int32 *flags) {
+// Lists the triangles around listed vertices, and their neighbours.
+KERNEL(list_triangles_around, const int32 *listed, const Triangle *triangles, const int32 *incident, Listing around) {
     for (const Index i : launch) {
         for_triangles_around(triangles, listed[i], incident[listed[i]], [&](const Triangle &one, int32 t, int k) {
-            racing_store(&flags[t], 1);
+            around.add(t);
             const int32 across = link_across(one, k);
             if (across >= 0)
-                racing_store(&flags[across], 1);
+                around.add(across);
         });
     }
 }
 
-// worst[v] = the sharpest triangle around a listed vertex, if it is sharper than `limit`; 0 otherwise.
-KERNEL(rate_stars, const int32 *listed, const Triangle *triangles, const Point *points, const int32 *incident,
-       float64 limit, float64 *worst) {
+// worst[v] = the sharpest triangle around a listed vertex, if it is sharper than `limit`; 0 otherwise. Removes the
+// vertices' marks.
+KERNEL(rate_stars, Listing sharp, const Triangle *triangles, const Point *points, const int32 *incident, float64 limit,
+       float64 *worst) {
     for (const Index i : launch) {
-        const int32 v = listed[i];
-        const float64 found = sharpest_around(triangles, points, v, incident[v], points[v]);
+        const int32 v = sharp.listed[i];
+        sharp.marks[v] = 0;
+        const float64 found = sharpest_around(triangles, points, v, incident[v]);
         worst[v] = found > limit ? found : 0.0;
     }
 }
@@ -170,39 +249,60 @@ KERNEL(rate_stars, const int32 *listed, const Triangle *triangles, const Point *
 KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *incident, const float64 *worst,
        float64 limit, uint32 sweep, Point *points, int32 *moved) {
     constexpr float64 DIAGONAL = 0.70710678118654752;
+    constexpr int DIRECTIONS = 8;
     for (const Index i : launch) {
         const int32 v = listed[i];
         if (worst[v] == 0.0)
             continue;
         const uint32 priority = hash32(hash32(sweep) ^ uint32(v));
         bool first = true;
-        float64 squared_reach = INFINITE;
+        float64 squared_reach = INFINITE, sharpest = 0.0;
         const Point start = points[v];
-        for_star(triangles, v, incident[v], [&](int32 next, int32) {
+        LiftedStar star;
+        const int count = for_star(triangles, v, incident[v], [&](int32 next, int32 previous) {
             first = first && (worst[next] == 0.0 || hash32(hash32(sweep) ^ uint32(next)) < priority);
             const float64 squared = squared_length(start, points[next]);
             squared_reach = squared < squared_reach ? squared : squared_reach;
+            const float64 here = sharpness(start, points[next], points[previous]);
+            sharpest = here > sharpest ? here : sharpest;
+            star.corners[star.count++] = points[next];
         });
-        if (!first || !(sharpest_around(triangles, points, v, incident[v], start) > limit))
+        if (!first || count == MOST_AROUND || !(sharpest > limit))
             continue;
+        star.close();
         Point best = start;
-        float64 least = cost_around(triangles, points, v, incident[v], start), step = 0.25 * square_root(squared_reach);
+        float64 least, step = 0.25 * square_root(squared_reach);
+        star.find_costs<1>(&start.x, &start.y, &least);
         for (int turn = 0; turn < 6; ++turn) {
-            const Point center = best;
+            float64 x[DIRECTIONS], y[DIRECTIONS], costs[DIRECTIONS];
             Point by = {step, 0.0};
-            for (int direction = 0; direction < 8; ++direction) {
-                const Point p = {center.x + by.x, center.y + by.y};
-                const float64 here = cost_around(triangles, points, v, incident[v], p);
-                if (here < least)
-                    least = here, best = p;
+            for (int k = 0; k < DIRECTIONS; ++k) {
+                x[k] = best.x + by.x, y[k] = best.y + by.y;
                 by = {DIAGONAL * (by.x - by.y), DIAGONAL * (by.x + by.y)};
             }
-            if (best.x == center.x && best.y == center.y)
+            star.find_costs<DIRECTIONS>(x, y, costs);
+            bool found = false;
+            for (int k = 0; k < DIRECTIONS; ++k)
+                if (costs[k] < least) {
+                    least = costs[k], best = {x[k], y[k]};
+                    found = true;
+                }
+            if (!found)
                 step *= 0.5;
         }
         if (best.x != start.x || best.y != start.y) {
             points[v] = best;
             moved[i] = 1;
         }
+    }
+}
+
+// Lists those vertices that have moved, in any order. worst[v] = 0 for all, and moved[i] = 0.
+KERNEL(list_moved, const int32 *listed, int32 *moved, float64 *worst, int32 *found, int32 *count) {
+    for (const Index i : launch) {
+        worst[listed[i]] = 0.0;
+        if (moved[i])
+            found[atomic_add(count, 1)] = listed[i];
+        moved[i] = 0;
     }
 }

@@ -6,25 +6,40 @@ import numpy as np
 
 from dmr.memory import Device, Packed, constant, pack
 
-SLOTS_PER_POINT = constant("SLOTS_PER_POINT", "placement/cells.cuh")
-FEWEST_SLOTS = constant("FEWEST_SLOTS", "placement/cells.cuh")
+SOURCE = "placement/cells.cuh"
 
 
 class Cells:
-    """A hash table of cells.
+    """A hash table of blocks of cells.
 
     Attributes:
         view: the kernel argument.
+        slots: the number of slots for blocks.
     """
 
-    def __init__(self, device: Device, low: tuple[float, float], capacity: int) -> None:
-        """Makes an empty table for up to `capacity` points, whose coordinates are at least `low`."""
-        slots = max(FEWEST_SLOTS, 1 << (SLOTS_PER_POINT * capacity - 1).bit_length())
-        keys, heads = device.zeros(slots, np.uint64), device.empty(slots, np.int32)
-        heads.fill(255)
-        used = device.zeros(constant("LEVELS", "placement/cells.cuh"), np.uint8)
+    def __init__(
+        self, device: Device, low: tuple[float, float], capacity: int, blocks: int, *, counted: bool = False
+    ) -> None:
+        """Makes an empty table.
+
+        Args:
+            device: where it is.
+            low: the least coordinates of all points.
+            capacity: the most points; blocks: the most blocks, at most one per point.
+            counted: whether blocks are counted.
+        """
+        least = constant("SLOTS_PER_BLOCK", SOURCE) * min(blocks, capacity)
+        self.slots = max(constant("FEWEST_SLOTS", SOURCE), 1 << (least - 1).bit_length())
+        keys = device.zeros(self.slots, np.uint64)
+        heads = device.zeros(constant("BLOCK_CELLS", SOURCE) * self.slots, np.int32)
+        used, count = device.zeros(constant("LEVELS", SOURCE), np.uint8), device.zeros(1, np.int32)
         following = device.empty(capacity, np.int32)
-        self._held = (keys, heads, following, used)
+        self._held = (keys, heads, following, used, count)
         self.view: Packed = pack(
-            "Cells", keys=keys, heads=heads, next=following, used=used, mask=slots - 1, low_x=low[0], low_y=low[1]
-        )
+            "Cells", keys=keys, heads=heads, next=following, used=used, blocks=count if counted else None,
+            mask=self.slots - 1, low_x=low[0], low_y=low[1],
+        )  # fmt: skip
+
+    def has_slots_for(self, blocks: int) -> bool:
+        """Whether there are enough slots for a number of blocks."""
+        return self.slots >= constant("SLOTS_PER_BLOCK", SOURCE) * blocks

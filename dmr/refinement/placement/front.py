@@ -175,9 +175,14 @@ class Front:
         return bool(fresh)
 
     def _lacks_capacity(self) -> bool:
-        """Whether the next round could exceed the capacity of the nodes or of the lists."""
+        """Whether the next round could exceed the capacity of the nodes, of their cells or of the lists."""
         nodes, pending = int(self._numbers[Entry.FRONT_NODES]), int(self._numbers[Entry.PENDING_PROPOSALS])
-        return nodes + pending > self._points.size or MOST_PROPOSALS * pending > self._apexes.size
+        blocks = int(self._numbers[Entry.FRONT_BLOCKS])
+        return (
+            nodes + pending > self._points.size
+            or MOST_PROPOSALS * pending > self._apexes.size
+            or not self._cells.has_slots_for(blocks + pending)
+        )
 
     def _reserve(self, pending: int) -> None:
         """Allocates what rounds with this many proposals, or twice as many, need; copies nodes and proposals there."""
@@ -197,7 +202,9 @@ class Front:
         self._made, self._counts = device.empty(most, PROPOSAL), device.empty(most, np.int32)
         self._slots, self._fates = device.empty(most, np.int64), device.empty(most, np.int32)
         self._sums = device.empty(device.most_pieces * Fate.PROPOSAL_FATES, np.int32)
-        self._cells, self._rivals = Cells(device, self._low, self._points.size), Cells(device, self._low, most)
+        blocks = 2 * int(numbers[Entry.FRONT_BLOCKS]) or nodes  # at first, each node could lie in another one
+        self._cells = Cells(device, self._low, self._points.size, blocks + 2 * pending, counted=True)
+        self._rivals = Cells(device, self._low, most, most)
         device.launch("add_nodes", nodes, self._nodes, self._cells.view)
 
     def _launch_round(self) -> None:
@@ -218,7 +225,7 @@ class Front:
         device.launch("propose_at_nodes", pieces, nodes, cells, proposals, first, accepted)
         device.launch("pack_proposals", pieces, proposals, accepted, round, self._progress)
         self._sizes.evaluate(self._apexes, fresh, self._apex_sizes)
-        device.launch("plan_front", 1, self._limit, self._points.size, proposals, self._progress)
+        device.launch("plan_front", 1, self._limit, self._points.size, cells, proposals, self._progress)
 
     def _entry(self, entry: Entry) -> DeviceArray:
         return self._progress[entry : entry + 1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.memory import DeviceArray, compact, flagged_indices
+from dmr.memory import Device, DeviceArray, pack, record
 from dmr.refinement.placement.reporting import AVERAGED, Report, part_of
 from dmr.refinement.setup.flips import flip_flagged, make_delaunay
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -33,6 +33,7 @@ def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Rep
     averaging = _Averaging(state)
     batches = EVEN_ROUNDS if even else ROUNDS
     for rounds in batches:
+        averaging.prepare(incident)
         for _ in range(rounds):
             averaging.run(incident)
             done += 1
@@ -58,15 +59,21 @@ class _Averaging:
     def __init__(self, state: DeviceMesh) -> None:
         device, count = state.device, state.vertices
         self._state, self._targets = state, device.empty(count, POINT)
+        self._neighbours = device.empty(count, record("Neighbours"))
         self._stays, self._found = device.zeros(count, np.int32), device.zeros(1, np.int32)
+
+    def prepare(self, incident: DeviceArray) -> None:
+        """Lists the neighbours of free vertices; call it again after flips."""
+        state = self._state
+        state.device.launch(
+            "gather_neighbours", state.vertices, state.triangles, state.vertex_origin, incident, self._neighbours
+        )
 
     def run(self, incident: DeviceArray) -> None:
         """Moves free vertices past the means of their neighbours, except where that would reverse a triangle."""
         state, device, count = self._state, self._state.device, self._state.vertices
         targets, stays, found = self._targets, self._stays, self._found
-        device.launch(
-            "average_neighbours", count, state.triangles, state.points, state.vertex_origin, incident, targets
-        )
+        device.launch("average_neighbours", count, self._neighbours, state.triangles, state.points, incident, targets)
         taken_back = False
         while True:  # each turn takes moves back, and without any move no triangle is reversed
             device.launch("find_reversed", state.slots, state.triangles, targets, stays, found)
@@ -80,35 +87,68 @@ class _Averaging:
         state.points.copy_from(targets)
 
 
+class _Listing:
+    """A set of elements of a mesh, in any order, that kernels add to.
+
+    Attributes:
+        marks: (n,) 1 for its elements, otherwise 0; listed: (n,) its elements first; count: (1,) how many.
+        view: the kernel argument.
+    """
+
+    def __init__(self, device: Device, size: int) -> None:
+        self.marks, self.listed = device.zeros(size, np.int32), device.empty(size, np.int32)
+        self.count = device.zeros(1, np.int32)
+        self.view = pack("Listing", marks=self.marks, listed=self.listed, count=self.count)
+
+    def take(self) -> int:
+        """Returns how many elements there are; kernels then list others, once the marks of these are removed."""
+        found = int(self.count.download()[0])
+        self.count.fill(0)
+        return found
+
+
 def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, report: Report | None) -> None:
-    """Moves free vertices of angles below the limit, and flips edges, until no move helps or all turns are over."""
-    device, count, limit = state.device, state.vertices, float(cosine_and_sine(LIFTED_ANGLE)[0] ** 2)
-    sharp = device.zeros(count, np.int32)
-    device.launch("flag_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, sharp)
+    """Moves free vertices of angles below the limit, and flips edges, until no move helps or all turns are over.
+
+    All steps but the first take time in proportion to the listed elements only.
+    """
+    device, limit = state.device, float(cosine_and_sine(LIFTED_ANGLE)[0] ** 2)
+    sharp, around = _Listing(device, state.vertices), _Listing(device, state.slots)
+    device.launch(
+        "list_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, sharp.view
+    )
+    found = sharp.take()
+    if not found:
+        return
+    worst, moved = device.zeros(state.vertices, np.float64), device.zeros(state.vertices, np.int32)
+    lifted, lifted_count = device.empty(state.vertices, np.int32), device.zeros(1, np.int32)
     for turn in range(LIFTS):
-        listed, found = flagged_indices(sharp)
-        if not found:
-            return
-        worst, moved = device.zeros(count, np.float64), device.zeros(found, np.int32)
-        device.launch("rate_stars", found, listed, state.triangles, state.points, incident, limit, worst)
+        device.launch("rate_stars", found, sharp.view, state.triangles, state.points, incident, limit, worst)
         for sweep in range(SWEEPS):
             device.launch(
-                "lift_stars", found, listed, state.triangles, incident, worst, limit, sweep, state.points, moved
+                "lift_stars", found, sharp.listed, state.triangles, incident, worst, limit, sweep, state.points, moved
             )  # fmt: skip
-        listed, found = compact(listed, moved, found)
+        device.launch("list_moved", found, sharp.listed, moved, worst, lifted, lifted_count)
+        found = int(lifted_count.download()[0])
         if not found:
             return
+        lifted_count.fill(0)
         # Only triangles around the vertices that have moved need flips, and have new angles.
-        flags = device.zeros(state.slots, np.int32)
-        device.launch("flag_around_vertices", found, listed, state.triangles, incident, flags)
-        around, near = flagged_indices(flags)
-        if flip_flagged(state, epochs, flags, (around, near)):
+        device.launch("list_triangles_around", found, lifted, state.triangles, incident, around.view)
+        near = around.take()
+        flipped = flip_flagged(state, epochs, around.marks, (around.listed, near))
+        if flipped:
             incident = _incident(state)
         if report is not None:
             report((turn + 1) / LIFTS)
-        if turn + 1 < LIFTS:
-            sharp.fill(0)
-            device.launch(
-                "flag_listed_sharp_corners", near, around, state.triangles, state.points, state.vertex_origin, limit,
-                sharp,
-            )  # fmt: skip
+        if turn + 1 == LIFTS:
+            return
+        device.launch(
+            "list_sharp_corners_around", near, around.view, state.triangles, state.points, state.vertex_origin, limit,
+            sharp.view,
+        )  # fmt: skip
+        if flipped:
+            around.marks.fill(0)  # flips mark others
+        found = sharp.take()
+        if not found:
+            return

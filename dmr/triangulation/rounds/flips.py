@@ -40,7 +40,7 @@ def flip_all(
         flags: (slots,) int32, 1 for the triangles to begin with; overwritten.
         find: finds failing edges by the test that decides.
         most_rounds: a limit, or None.
-        listed: the triangles that are flagged at the beginning, ascending, and their number, if they are known.
+        listed: the triangles that are flagged at the beginning, in any order, and their number, if they are known.
 
     Returns:
         The number of edges flipped.

@@ -8,6 +8,8 @@ import pytest
 import dmr
 from dmr import Mesh, Pslg, domains
 from dmr.errors import OptionError
+from dmr.refinement.placement import front
+from dmr.refinement.placement.cells import Cells
 from tests.support.digests import mesh_digest
 
 L_SHAPE = domains.polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)])
@@ -307,3 +309,22 @@ def test_a_jump_of_sizes_along_a_segment_is_integrated_exactly():
     bottom = np.sort(mesh.vertices[mesh.vertices[:, 1] == 0, 0])
     assert np.count_nonzero(bottom < 0.39) == pytest.approx(20, abs=1)
     assert np.count_nonzero(bottom > 0.45) <= 6
+
+
+def test_the_cells_of_the_front_get_more_slots_when_they_need_them(monkeypatch):
+    """Sizes that grow fast need many blocks of cells: the rounds stop for the host, and the mesh is the same."""
+
+    def steep(points):
+        return 0.001 + 0.06 * np.hypot(*points.T)
+
+    expected = mesh_digest(dmr.refine(SQUARE, size=steep, device="cpu", threads=1).mesh)
+    tables = []
+
+    class FewSlots(Cells):
+        def __init__(self, device, low, capacity, blocks, *, counted=False):
+            super().__init__(device, low, capacity, 1 if counted and not tables else blocks, counted=counted)
+            tables.extend([self.slots] if counted else [])
+
+    monkeypatch.setattr(front, "Cells", FewSlots)
+    assert mesh_digest(dmr.refine(SQUARE, size=steep, device="cpu", threads=1).mesh) == expected
+    assert tables[-1] > tables[0]
