@@ -204,7 +204,8 @@ class Front:
         self._sums = device.empty(device.most_pieces * Fate.PROPOSAL_FATES, np.int32)
         blocks = 2 * int(numbers[Entry.FRONT_BLOCKS]) or nodes  # at first, each node could lie in another one
         self._cells = Cells(device, self._low, self._points.size, blocks + 2 * pending, counted=True)
-        self._rivals = Cells(device, self._low, most, most)
+        rivals = most // MOST_PROPOSALS  # of a round: it does not start if these could make too many for the lists
+        self._rivals = Cells(device, self._low, rivals, rivals)
         device.launch("add_nodes", nodes, self._nodes, self._cells.view)
 
     def _launch_round(self) -> None:
