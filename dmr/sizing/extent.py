@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.cached import cached_property
 from dmr.errors import OptionError
-from dmr.memory import Device
+from dmr.memory import Device, DeviceArray, constant, pack, record
 from dmr.mesh.edges import unique_edges
 from dmr.mesh.location.locator import Locator
 from dmr.mesh.shapes import bounding_box
-from dmr.mesh.types import Float, Mesh, check_indices
+from dmr.mesh.types import Float, Int, Mesh, check_indices
 from dmr.sizing.source import numbers
 
-MARGIN = 2.0**-6  # rectangles are enlarged by this part of their width: much more than any rounding
+POINT, QUADRANTS = record("Point"), constant("QUADRANTS", "sizing/sampling.cu")
 NEAR = 2.0**-30  # points this near to the boundary, relative to the extent, count as outside
 
 
@@ -23,6 +23,7 @@ class Extent:
 
     Attributes:
         low: (2,) the lower left corner; size: (2,) width and height.
+        edges: the number of boundary edges; device: the CPU.
     """
 
     def __init__(self, over: Mesh | ArrayLike, device: Device) -> None:
@@ -34,27 +35,28 @@ class Extent:
         Raises:
             OptionError: the rectangle is not one of positive width and height, or the mesh has no triangles.
         """
-        self._mesh, self._device = over if isinstance(over, Mesh) else None, device
+        self._mesh, self.device = over if isinstance(over, Mesh) else None, device
         if isinstance(over, Mesh):
             check_indices(over)
             if not len(over.triangles):
                 raise OptionError("sizes are sampled in a mesh with triangles, and this mesh has none")
             box = np.array(bounding_box(over.vertices[np.unique(over.triangles)]))
             edges, count = unique_edges(over)
-            self._start, self._end = (over.vertices[edges[count == 1, k]] for k in (0, 1))
+            start, end = (over.vertices[edges[count == 1, k]] for k in (0, 1))
         else:
             box = numbers(over, "the rectangle")
             if box.shape != (4,) or not np.isfinite(box).all() or not (box[2:] > box[:2]).all():
                 raise OptionError(
                     "sizes are sampled in a Mesh or in a rectangle (x0, y0, x1, y1) with x0 < x1, y0 < y1"
                 )
-            self._start = self._end = np.empty((0, 2))
-        self.low, self.size = box[:2], box[2:] - box[:2]
+            start = end = np.empty((0, 2))
+        self.low, self.size, self.edges = box[:2], box[2:] - box[:2], len(start)
+        self._start, self._end = device.array(start, POINT), device.array(end, POINT)
 
     @cached_property
     def _locator(self) -> Locator:
         assert self._mesh is not None
-        return Locator.on(self._mesh, self._device)
+        return Locator.on(self._mesh, self.device)
 
     def holds(self, points: Float) -> NDArray[np.bool_]:
         """Whether each point is inside the domain, and not near its boundary."""
@@ -69,66 +71,40 @@ class Extent:
         inside: NDArray[np.bool_] = self._locator.locate(points) >= 0
         return inside
 
-    def crossed(self) -> NDArray[np.int64]:
-        """(p, 2) pairs of a rectangle and a boundary edge in it, for the rectangle of the whole extent, number 0."""
-        edges = np.arange(len(self._start))
-        return np.stack([np.zeros_like(edges), edges], axis=1)
-
     def meets(
-        self, quadrants: NDArray[np.int64], crossed: NDArray[np.int64], divided: NDArray[np.int64], level: int
-    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        self, places: DeviceArray, divided: NDArray[np.int64], rectangles: Int, edges: Int, level: int
+    ) -> tuple[DeviceArray, Int, Int]:
         """Finds which quadrants of rectangles meet the domain, given that the rectangles do.
 
         Args:
-            quadrants: (k, 4, 2) columns and rows of the quadrants of rectangles, at this `level`.
-            crossed: (p, 2) pairs of a rectangle and a boundary edge that may cross it.
-            divided: (k,) the rectangles that are divided, ascending: the others in `crossed` are ignored.
+            places: (2k,) columns and rows of the rectangles that are divided, and `divided`: (k,) their numbers.
+            rectangles, edges: (p,) pairs of a rectangle and a boundary edge that may cross it, also of others.
+            level: that of the quadrants.
 
         Returns:
-            (k, 4) truth values, and the pairs of a quadrant and an edge; the quadrants that meet the domain are
-            numbered row by row.
+            (4k,) 1 for those that meet it, and the pairs of a quadrant (4 * row + its number in the rectangle) and an
+            edge.
         """
-        scale = self.size / 2.0**level
-        at = np.full(int(crossed[:, 0].max(initial=-1)) + 1, -1)  # by rectangle: its row, if it is divided
-        inside = divided < len(at)
-        at[divided[inside]] = np.flatnonzero(inside)
-        parent = at[crossed[:, 0]]
-        kept = parent >= 0
-        parent, edge = parent[kept], crossed[kept, 1]
-        pair, quadrant = np.nonzero(self._reach(edge, quadrants[parent, 0], scale))
-        row = parent[pair]
-
-        meets = np.ones(quadrants.shape[:2], bool)
-        meets[parent] = False
-        meets[row, quadrant] = True
-        unsure = np.nonzero(~meets)
-        if len(unsure[0]):
-            meets[unsure] = self._contains(self.low + (quadrants[unsure] + 0.5) * scale)
-        numbers_of = np.cumsum(meets).reshape(meets.shape) - 1
-        return meets, np.stack([numbers_of[row, quadrant], edge[pair]], axis=1)
-
-    def _reach(self, edges: NDArray[np.int64], places: NDArray[np.int64], size: Float) -> NDArray[np.bool_]:
-        """Finds which quadrants, slightly enlarged, edges may meet.
-
-        Args:
-            edges: (p,); places: (p, 2) column and row of the first quadrant of a rectangle; size: (2,) of quadrants.
-
-        Returns:
-            (p, 4) truth values, in the order of the quadrants.
-        """
-        along, least, most = [], [], []  # by axis: (p, 2) for both halves of the rectangle
-        start, end = self._start[edges], self._end[edges]
-        ways = end - start
-        for axis in range(2):
-            low = self.low[axis] + (places[:, axis, None] + [0, 1]) * size[axis]
-            low, high = low - MARGIN * size[axis], low + (1 + MARGIN) * size[axis]
-            one, other, way = start[:, axis, None], end[:, axis, None], ways[:, 1 - axis, None]
-            along.append((np.maximum(one, other) >= low) & (np.minimum(one, other) <= high))
-            at_low, at_high = (low - one) * way, (high - one) * way
-            least.append(np.minimum(at_low, at_high))
-            most.append(np.maximum(at_low, at_high))
-        reached: NDArray[np.bool_] = along[1][:, :, None] & along[0][:, None, :]
-        # The corners of a quadrant lie on both sides of the line through the edge.
-        reached &= least[0][:, None, :] <= most[1][:, :, None]
-        reached &= most[0][:, None, :] >= least[1][:, :, None]
-        return reached.reshape(-1, 4)
+        device, scale, count = self.device, self.size / 2.0**level, QUADRANTS * len(divided)
+        row_of = np.full(int(max(rectangles.max(initial=0), divided[-1])) + 1, -1, np.int32)
+        row_of[divided] = np.arange(len(divided), dtype=np.int32)
+        grid = pack(
+            "SampledLevel", left=float(self.low[0]), bottom=float(self.low[1]), width=float(scale[0]),
+            height=float(scale[1]),
+        )  # fmt: skip
+        meets, unsure, counts = device.zeros(count, np.int32), device.empty(count, np.int32), device.empty(2, np.int32)
+        crossed, crossing = (device.empty(QUADRANTS * len(edges), np.int32) for _ in range(2))
+        device.launch(
+            "find_crossed_quadrants", 1, device.array(rectangles), device.array(edges), len(edges),
+            device.array(row_of), places, len(divided), self._start, self._end, grid, meets,
+            device.zeros(len(divided), np.int32), crossed, crossing, unsure, counts,
+        )  # fmt: skip
+        pairs, others = counts.content().tolist()
+        if others:
+            row, quadrant = np.divmod(unsure.content()[:others], QUADRANTS)
+            corner = 2 * places.content().reshape(-1, 2)[row] + np.stack([quadrant % 2, quadrant // 2], axis=1)
+            inside = self._contains(self.low + (corner + 0.5) * scale)
+            flags = meets.download()
+            flags[unsure.content()[:others]] = inside
+            meets = device.array(flags)
+        return meets, crossed.content()[:pairs], crossing.content()[:pairs]

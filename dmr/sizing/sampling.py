@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.text import option
 from dmr.errors import OptionError
-from dmr.memory import Device, open_device
+from dmr.memory import Device, DeviceArray, constant, open_device
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.sizing.extent import Extent
 from dmr.sizing.functions import FunctionSizes, Size, called, not_above_0, size_source
@@ -29,28 +29,31 @@ FINEST = 5.0  # it is divided for the sake of accuracy while it is wider than th
 FEWEST_LEVELS = 4
 MOST_LEVELS = 29  # the coordinates of a sample fit a key of 64 bits
 MOST_SAMPLES = 2**25
+SOURCE = "sizing/sampling.cu"
 
-# The corners of a rectangle, the middles of its sides and its center, in halves of its width: row by row, from below.
-PLACES = np.array([(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2)])
-CORNERS = [0, 2, 6, 8]
-NEW = [1, 3, 4, 5, 7]
-OF_QUADRANTS = np.array([(0, 1, 3, 4), (1, 2, 4, 5), (3, 4, 6, 7), (4, 5, 7, 8)])
+PLACES, QUADRANTS = constant("PLACES", SOURCE), constant("QUADRANTS", SOURCE)  # of a rectangle
+ROOT = np.array([(0, 0), (1, 0), (0, 1), (1, 1)])  # the corners of the root, in units of its width
 
 
 class Rectangles(NamedTuple):
-    """Rectangles of one level of the tree.
+    """Rectangles of one level of the tree, on the CPU.
 
     Attributes:
-        nodes: (k,) their numbers; places: (k, 2) columns and rows; corners: (k, 4) samples.
+        places: (2k,) columns and rows; corners: (4k,) samples.
         deviations: (k,) the largest relative difference between the function and the interpolation in the parent.
-        crossed: which boundary edges may cross which of them.
+        rectangles, edges: (p,) pairs of a rectangle and a boundary edge that may cross it.
     """
 
-    nodes: NDArray[np.int64]
-    places: NDArray[np.int64]
-    corners: NDArray[np.int64]
-    deviations: Float
-    crossed: NDArray[np.int64]
+    places: DeviceArray
+    corners: DeviceArray
+    deviations: DeviceArray
+    rectangles: Int
+    edges: Int
+
+    @property
+    def size(self) -> int:
+        """The number of rectangles."""
+        return self.deviations.size
 
 
 class Samples:
@@ -111,7 +114,7 @@ def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0
 
 
 def sampled_on(device: Device, source: SizeSource, over: Mesh | ArrayLike, *, error: float = 0.05) -> SizeField:
-    """Samples sizes once, with the help of a device; the other arguments, and errors, are those of `sampled`."""
+    """Samples sizes once, on a CPU; the other arguments, and errors, are those of `sampled`."""
     function = source if isinstance(source, FunctionSizes) else FunctionSizes(source, "size")
     tree, sizes = _sample(function, Extent(over, device), error)
     return SizeField.on_support(tree, sizes)
@@ -119,89 +122,78 @@ def sampled_on(device: Device, source: SizeSource, over: Mesh | ArrayLike, *, er
 
 def _sample(function: FunctionSizes, extent: Extent, error: float) -> tuple[Quadtree, Float]:
     """Samples a function; returns the tree, and the sizes at its samples."""
-    samples = Samples(function, extent)
+    samples, device = Samples(function, extent), extent.device
+    edges = np.arange(extent.edges, dtype=np.int32)
     now = Rectangles(
-        np.zeros(1, np.int64), np.zeros((1, 2), np.int64), samples.add(PLACES[CORNERS] / 2)[None], np.zeros(1),
-        extent.crossed(),
+        device.zeros(2, np.int32), device.array(samples.add(ROOT).astype(np.int32)), device.zeros(1, np.float64),
+        np.zeros_like(edges), edges,
     )  # fmt: skip
-    corners, children, deviation, level = [now.corners], [], 0.0, 0
+    corners, children, deviation, level, nodes = [now.corners.content()], [], 0.0, 0, 1
     while True:
         divided = _is_divided(now, samples.values, extent, level, error)
-        deviation = max(deviation, now.deviations[~divided].max(initial=0.0))
-        made = np.full((len(now.nodes), 4), -1)
+        deviation = max(deviation, now.deviations.content()[~divided].max(initial=0.0))
+        made = np.full((now.size, QUADRANTS), -1, np.int32)
         children.append(made)
         if not divided.any():
             break
-        now, made[divided] = _divide(now, divided, samples, extent, level, sum(map(len, corners)))
-        corners.append(now.corners)
+        now, made[divided] = _divide(now, divided, samples, extent, level, nodes)
+        corners.append(now.corners.content())
+        nodes += now.size
         level += 1
     (left, bottom), (width, height) = extent.low.tolist(), extent.size.tolist()
     tree = Quadtree(
-        left=left, bottom=bottom, width=width, height=height, depth=level,
-        children=np.concatenate(children).astype(np.int32), corners=np.concatenate(corners).astype(np.int32),
-        points=samples.points, deviation=float(deviation),
+        left=left, bottom=bottom, width=width, height=height, depth=level, children=np.concatenate(children),
+        corners=np.concatenate(corners).reshape(-1, QUADRANTS), points=samples.points, deviation=float(deviation),
     )  # fmt: skip
     return tree, _completed(samples.values, tree.corners)
 
 
 def _is_divided(now: Rectangles, values: Float, extent: Extent, level: int, error: float) -> NDArray[np.bool_]:
     if level < FEWEST_LEVELS or level == MOST_LEVELS:
-        return np.full(len(now.nodes), level < FEWEST_LEVELS)
-    width = extent.size.max() / 2.0**level
-    sizes = values[now.corners]
-    least = np.where(np.isnan(sizes), np.inf, sizes).min(axis=1)
-    divided: NDArray[np.bool_] = (width > COARSEST * least) | (
-        (now.deviations > error) & (width > FINEST * error * least)
-    )
-    return divided
+        return np.full(now.size, level < FEWEST_LEVELS)
+    device, width = extent.device, float(extent.size.max() / 2.0**level)
+    flags = device.empty(now.size, np.int32)
+    device.launch(
+        "choose_divided", now.size, now.corners, device.as_input(values), now.deviations, width, COARSEST,
+        FINEST * error, error, flags,
+    )  # fmt: skip
+    return flags.content().astype(bool)
 
 
 def _divide(
     now: Rectangles, divided: NDArray[np.bool_], samples: Samples, extent: Extent, level: int, nodes: int
-) -> tuple[Rectangles, NDArray[np.int64]]:
+) -> tuple[Rectangles, Int]:
     """Divides rectangles; returns the quadrants that meet the domain, and (k, 4) their numbers, -1 for the others."""
-    kept = np.flatnonzero(divided)
-    places, corners = now.places[kept], now.corners[kept]
-    quadrants = 2 * places[:, None] + PLACES[[0, 1, 3, 4]]
-    meets, crossed = extent.meets(quadrants, now.crossed, kept, level + 1)
-
-    # A new place is needed by those of the quadrants that have it as a corner.
-    needed = np.zeros((len(kept), 9), bool)
-    for place, one, other in ((1, 0, 1), (3, 0, 2), (5, 1, 3), (7, 2, 3)):
-        needed[:, place] = meets[:, one] | meets[:, other]
-    needed[:, 4] = meets.any(axis=1)
-    halves = 2 * places[:, None] + PLACES
+    device, kept = extent.device, np.flatnonzero(divided)
+    places, corners = (
+        device.array(array.content().reshape(now.size, -1)[kept].reshape(-1)) for array in (now.places, now.corners)
+    )
+    meets, crossed, crossing = extent.meets(places, kept, now.rectangles, now.edges, level + 1)
     side = 2 ** (level + 1) + 1
-    keys, inverse = np.unique((halves[..., 0] * side + halves[..., 1])[needed], return_inverse=True)
-    numbers = np.full((len(kept), 9), -1)
-    numbers[:, CORNERS] = corners
-    new = samples.add(np.stack([keys // side, keys % side], axis=1) / (side - 1))
-    numbers[needed] = new[inverse.reshape(-1)]
-
-    found = np.where(needed[:, NEW], samples.values[numbers[:, NEW]], np.nan)
-    deviations = _deviations(samples.values[corners], found)
-    row, quadrant = np.nonzero(meets)
-    made = np.full(meets.shape, -1)
-    made[row, quadrant] = nodes + np.arange(len(row))
-    below = Rectangles(
-        made[row, quadrant], quadrants[row, quadrant], numbers[row[:, None], OF_QUADRANTS[quadrant]], deviations[row],
-        crossed,
+    children, numbers = device.empty(meets.size, np.int32), device.empty(PLACES * len(kept), np.int32)
+    most = (PLACES - QUADRANTS) * len(kept)
+    slots = 1 << (2 * most).bit_length()
+    counts, keys = device.empty(2, np.int32), device.empty(most, np.int64)
+    device.launch(
+        "number_quadrants", 1, meets, places, corners, len(kept), nodes, side, children, numbers,
+        device.zeros(slots, np.uint64), device.empty(slots, np.int32), slots - 1, keys, counts,
     )  # fmt: skip
-    return below, made
-
-
-def _deviations(corners: Float, found: Float) -> Float:
-    """The largest relative difference between what is found at the new places and what the corners give there."""
-    with np.errstate(all="ignore"):  # sizes may be infinite, unknown, or at the ends of the range of floats
-        one, two, three, four = (0.5 * corner for corner in corners.T)
-        middle = 0.5 * one + 0.5 * two + 0.5 * three + 0.5 * four
-        given = np.stack([one + two, one + three, middle, two + four, three + four], axis=1)
-        differences = np.abs(found - given) / np.minimum(found, given)
-    differences[np.isinf(found) & np.isinf(given)] = 0.0
-    largest: Float = np.where(np.isnan(differences), 0.0, differences).max(axis=1)
-    infinite = np.isinf(corners)
-    largest[infinite.any(axis=1) & ~infinite.all(axis=1)] = np.inf  # the bound ends somewhere in the rectangle
-    return largest
+    made, found = counts.content().tolist()
+    new = keys.content()[:found]
+    order = np.argsort(new)
+    rank = np.empty(found, np.int32)
+    rank[order] = np.arange(found, dtype=np.int32)
+    first = len(samples.values)
+    samples.add(np.stack([new[order] // side, new[order] % side], axis=1) / (side - 1))
+    below = Rectangles(
+        device.empty(2 * made, np.int32), device.empty(QUADRANTS * made, np.int32), device.empty(made, np.float64),
+        children.content()[crossed] - np.int32(nodes), crossing,
+    )  # fmt: skip
+    device.launch(
+        "complete_quadrants", len(kept), device.array(rank), first, device.as_input(samples.values), places, children,
+        nodes, numbers, below.places, below.corners, below.deviations,
+    )  # fmt: skip
+    return below, children.content().reshape(-1, QUADRANTS)
 
 
 def _completed(values: Float, corners: Int) -> Float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dmr
 from dmr.errors import OptionError
@@ -64,6 +66,30 @@ def test_only_rectangles_that_meet_the_domain_are_sampled():
     assert (abs(function.calls[-1] @ [1, -1]) < 0.06).all()
     assert len(function.points) < 0.25 * 256**2
     np.testing.assert_allclose(field(PLACES), 0.004, rtol=1e-14)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(3, 40), st.integers(0, 2**32 - 1), st.floats(0.02, 0.5))
+def test_every_place_in_the_domain_lies_in_a_leaf(count, seed, size):
+    """By the tree alone: no quadrant is missing where a part of the domain is."""
+    random = np.random.default_rng(seed)
+    away, turn = random.uniform(0.2, 1, count), np.sort(random.uniform(0, 2 * np.pi, count))
+    ring = away[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    domain = dmr.triangulate(ring, convex_hull=True)
+    tree = sampled(lambda points: size + 0.3 * abs(points[:, 0]), domain).support
+    corners = domain.vertices[domain.triangles]
+    weights = random.dirichlet((1, 1, 1), (len(corners), 20))
+    places = np.concatenate([(weights[..., None] * corners[:, None]).sum(axis=2).reshape(-1, 2), domain.vertices])
+    unit = (places - (tree.left, tree.bottom)) / (tree.width, tree.height)
+    inside = ((unit > 0) & (unit < 1)).all(axis=1)
+    unit, node = unit[inside], np.zeros(inside.sum(), int)
+    for level in range(1, tree.depth + 1):
+        column, row = (unit * 2**level).astype(int).T % 2
+        child = tree.children[node, column + 2 * row]
+        assert ((child >= 0) | (tree.children[node] < 0).all(axis=1)).all()
+        node = np.where(child >= 0, child, node)
+        stays = child < 0
+        unit, node = unit[~stays], node[~stays]
 
 
 def test_a_function_need_not_be_defined_outside_the_domain():
