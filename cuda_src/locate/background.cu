@@ -4,9 +4,10 @@
 // Three corners and weights per point.
 KERNEL(place_points, BoxTree triangles, BoxTree boundary, Background mesh, const Point *points, int32 *found,
        int32 *corners, float64 *weights) {
+    int32 last = -1; // consecutive points are often near to each other
     for (const Index i : launch) {
-        const Place place = place_of(triangles, boundary, mesh, points[i]);
-        found[i] = place.triangle;
+        const Place place = place_of(triangles, boundary, mesh, points[i], last);
+        found[i] = last = place.triangle;
         for (int k = 0; k < 3; ++k) {
             corners[3 * i + k] = place.corner[k];
             weights[3 * i + k] = place.weights[k];

@@ -100,11 +100,10 @@ KERNEL(unflag_near_pieces, Lattice lattice, const Point *points, const int32 *pi
     }
 }
 
-// Removes the flags of places whose size differs by more than `most`.
-KERNEL(unflag_other_sizes, const float64 *sizes, float64 size, float64 most, int32 *flags) {
+// flags[i] = 1 for places whose size differs by at most `most`.
+KERNEL(flag_equal_sizes, const float64 *sizes, float64 size, float64 most, int32 *flags) {
     for (const Index i : launch)
-        if (!(magnitude(sizes[i] - size) <= most))
-            flags[i] = 0;
+        flags[i] = magnitude(sizes[i] - size) <= most;
 }
 
 // nodes[i] = the place listed[i].

@@ -4,8 +4,10 @@
 
 KERNEL(lower_by_mesh, BoxTree triangles, BoxTree boundary, Background mesh, const Point *points, const float64 *values,
        int32 on_triangles, float64 *sizes) {
+    int32 last = -1; // consecutive points are often near to each other
     for (const Index i : launch) {
-        const Place place = place_of(triangles, boundary, mesh, points[i]);
+        const Place place = place_of(triangles, boundary, mesh, points[i], last);
+        last = place.triangle;
         if (on_triangles) {
             lower(sizes[i], values[place.triangle]);
             continue;

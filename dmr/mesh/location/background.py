@@ -12,6 +12,7 @@ from dmr.memory import Argument, Device, pack
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import check_coordinates
 from dmr.mesh.location.box_tree import MODULES, POINT, BoxTree, Frame
+from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Float, Int, Mesh
 
 
@@ -64,6 +65,10 @@ class DeviceBackground:
                 "corners": corners,
                 "ends": device.array(ends.reshape(-1)),
                 "owners": device.array(owners),
+                # One thread after another looks near the point before; on a GPU, each has its own points.
+                "links": device.array(mesh.neighbours.reshape(-1))
+                if device.threads and is_triangulation(mesh)
+                else None,
             }
         self.device = device
         self._trees = triangles, boundary

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
@@ -35,7 +36,9 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
     np.minimum.at(values, pieces, sizes[:, None])
     is_given = np.zeros(len(places), bool)
     is_given[pieces] = True
-    return SizeField(Mesh(places, plane.triangles), _harmonic(places, plane.triangles, values, is_given), on="vertices")
+    links = Links(plane.tables.finding_neighbours(), np.empty(0, np.int32))
+    mesh = record_triangulation(Mesh.sound(vertices=places, triangles=plane.triangles), links)
+    return SizeField(mesh, _harmonic(places, plane.triangles, values, is_given), on="vertices")
 
 
 def _layers(points: Float, pieces: Int, farthest: float) -> Float:

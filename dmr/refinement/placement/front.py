@@ -63,7 +63,7 @@ class Front:
             most: points to place at most.
             lattice: if one size is wanted in most of the domain, the largest one: points of a lattice there at most.
         """
-        self._device, self._sizes = device, sizes.on(device)
+        self._device, self._sizes, self._even = device, sizes.on(device), sizes.number is not None
         n = self._outline = len(outline.points)
         self._limit = n + most
         self._low = (float(outline.points[:, 0].min()), float(outline.points[:, 1].min()))
@@ -94,7 +94,7 @@ class Front:
         device, n = self._device, self._outline
         largest = float(self._node_sizes.download()[outline.pieces].max())
         places, count = lattice_points(
-            outline.points, outline.pieces, outline.boundary, largest, self._sizes, device, most
+            outline.points, outline.pieces, outline.boundary, largest, self._sizes, device, most, even=self._even
         )
         if count:
             self._points, self._node_sizes = self._points.grown(n + count), self._node_sizes.grown(n + count)

@@ -55,6 +55,8 @@ def lattice_points(
     sizes: DeviceSizes,
     device: Device,
     most: int,
+    *,
+    even: bool = False,
 ) -> tuple[DeviceArray, int]:
     """Returns the points of the lattice, and their number; none if there could be more than `most`, or few places have
     the size.
@@ -63,19 +65,21 @@ def lattice_points(
         points: (n, 2), the vertices of the divided outline, and other points that are there already.
         pieces: (p, 2) of the outline; boundary: (b, 2) segments that have the domain on their left only.
         size: of the lattice; sizes: the wanted sizes, of which other parts of the domain have smaller ones.
+        device: where points are flagged; most: points at most; even: whether the size is the same everywhere.
     """
     rows = _rows(points, boundary, size, most)
     count = 0 if rows is None else int(rows.counts.sum())
     if rows is None or not count:
         return device.empty(0, POINT), 0
-    samples = device.array(_samples(rows), POINT)
-    at_samples = device.empty(samples.size, np.float64)
-    sizes.evaluate(samples, samples.size, at_samples)
-    if (np.abs(at_samples.download() - size) <= EVEN * size).mean() < LEAST_SHARE:
-        return device.empty(0, POINT), 0
+    if not even:
+        samples = device.array(_samples(rows), POINT)
+        at_samples = device.empty(samples.size, np.float64)
+        sizes.evaluate(samples, samples.size, at_samples)
+        if (np.abs(at_samples.download() - size) <= EVEN * size).mean() < LEAST_SHARE:
+            return device.empty(0, POINT), 0
     view, held = _view(rows, device)
     assert held  # `view` has only the addresses
-    places, flags, found = device.empty(count, POINT), device.empty(count, np.int32), device.empty(count, np.float64)
+    places, flags = device.empty(count, POINT), device.empty(count, np.int32)
     device.launch("list_lattice", count, view, places, flags)
     outline = device.array(points, POINT)
     free = np.setdiff1d(np.arange(len(points), dtype=np.int32), pieces)
@@ -83,12 +87,21 @@ def lattice_points(
         if len(ends):
             flat = device.array(ends.reshape(-1))
             device.launch("unflag_near_pieces", len(ends), view, outline, flat, clearance * size, flags)
-    sizes.evaluate(places, count, found)
-    device.launch("unflag_other_sizes", count, found, size, EVEN * size, flags)
+    taken, kept = _flagged(places, flags)
+    if even or not kept:
+        return taken, kept
+    found, flags = device.empty(kept, np.float64), device.empty(kept, np.int32)
+    sizes.evaluate(taken, kept, found)
+    device.launch("flag_equal_sizes", kept, found, size, EVEN * size, flags)
+    return _flagged(taken, flags)
+
+
+def _flagged(places: DeviceArray, flags: DeviceArray) -> tuple[DeviceArray, int]:
+    """Returns the places with a flag, and their number."""
     listed, kept = flagged_indices(flags)
-    taken = device.empty(kept, POINT)
+    taken = places.device.empty(kept, POINT)
     if kept:
-        device.launch("take_places", kept, listed, places, taken)
+        places.device.launch("take_places", kept, listed, places, taken)
     return taken, kept
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dmr
+from dmr.memory import open_device
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.location.box_tree import POINT, BoxTree, Frame
 from tests.support.meshes import grid
@@ -79,3 +82,22 @@ def test_places_far_away_and_at_any_scale(scale, device):
     there = (weights[:, :, None] * mesh.vertices[corners]).sum(axis=1)
     assert np.allclose(there[0], points[0], rtol=1e-13) and (triangles >= 0).all()
     assert np.array_equal(there[2], mesh.vertices[mesh.vertices.sum(axis=1).argmax()])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(3, 60), st.integers(0, 2**32 - 1))
+def test_places_in_a_triangulation_are_those_in_a_copy_of_it(count, seed):
+    """A copy is searched without links, from the root of the tree, for each point."""
+    random = np.random.default_rng(seed)
+    whole = random.integers(0, 20, (count, 2)).astype(float)
+    mesh = dmr.triangulate(np.concatenate([whole, [(0, 0), (20, 1), (3, 20)]]), convex_hull=True)
+    copy = dmr.Mesh(mesh.vertices.copy(), mesh.triangles.copy())
+    along = random.random((60, 1))
+    points = np.concatenate([
+        random.uniform(-3, 23, (200, 2)), mesh.vertices, mesh.vertices[mesh.triangles].mean(axis=1),
+        0.5 * (mesh.vertices[mesh.triangles[:, 0]] + mesh.vertices[mesh.triangles[:, 1]]),
+        mesh.vertices[:1] + along * (mesh.vertices[-1:] - mesh.vertices[:1]),
+    ])  # fmt: skip
+    device = open_device("cpu", 1)
+    here, there = (DeviceBackground(each, device).places(points) for each in (mesh, copy))
+    assert all((one == other).all() for one, other in zip(here, there, strict=True))
