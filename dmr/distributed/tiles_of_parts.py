@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from dmr.common.number_arrays import distinct
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.runner import Runner
@@ -36,7 +37,6 @@ from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.tasks import save_tiles
 from dmr.distributed.tiles.whole import Whole
-from dmr.distributed.unions.numbering import distinct
 from dmr.distributed.validation.findings import numbered
 from dmr.distributed.validation.own_checks import OwnChecks
 from dmr.errors import InvalidMeshError

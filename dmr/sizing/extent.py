@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.cached import cached_property
+from dmr.common.number_arrays import distinct
 from dmr.errors import OptionError
 from dmr.memory import Device, DeviceArray, constant, pack, record
 from dmr.mesh.edges import unique_edges
@@ -40,7 +41,7 @@ class Extent:
             check_indices(over)
             if not len(over.triangles):
                 raise OptionError("sizes are sampled in a mesh with triangles, and this mesh has none")
-            box = np.array(bounding_box(over.vertices[np.unique(over.triangles)]))
+            box = np.array(bounding_box(over.vertices[distinct(over.triangles)]))
             edges, count = unique_edges(over)
             start, end = (over.vertices[edges[count == 1, k]] for k in (0, 1))
         else:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened
 from dmr.common.frozen import HoldsFrozen, frozen
+from dmr.common.number_arrays import distinct
 from dmr.errors import OptionError
 from dmr.memory import Device, DeviceArray, Number
 from dmr.mesh.arguments import check_kind
@@ -225,7 +226,7 @@ def _lowered(sizes: Float, edges: NDArray[Any], growth: Float) -> Float:
         lower = offered < sizes[reached]
         reached, offered = reached[lower], offered[lower]
         np.minimum.at(sizes, reached, offered)
-        changed = np.unique(reached)
+        changed = distinct(reached)
     return sizes
 
 

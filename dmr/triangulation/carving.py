@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.common.text import option
 from dmr.errors import InvalidMeshError
 from dmr.mesh.naming import named
@@ -148,7 +149,7 @@ def _check_place(kind: str, index: int, place: Float, label: int, in_domain: Fla
 
 
 def _segments_text(pslg: Pslg, plane: Plane, edges: Flags, where: str) -> str:
-    segments = np.unique(plane.edge_segments[edges])
+    segments = distinct(plane.edge_segments[edges])
     u, v = (named("vertex", end) for end in pslg.segments[segments[0]])
     count = f"{len(segments):,} segment{'s are' if len(segments) > 1 else ' is'}"
     return f"{count} {where} (the first: {named('segment', segments[0])}, from {u} to {v})"

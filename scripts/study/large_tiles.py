@@ -9,7 +9,8 @@ whose vertices are on one circle. Each refinement runs in a separate process, af
 libraries, and starts the workers; files lie in --folder. The log of phases goes to stderr as it happens. With
 --commands, whole commands are timed, from the start of the process to its end, beside the time that writing as many
 bytes takes: use a --folder on a disk. Otherwise, --by-group prints a line per group of tasks: seconds, of these those
-in which at most one process ran a task, seconds of the longest task, and of all tasks together. Columns:
+in which at most one process ran a task, seconds of the longest task, and of all tasks together. --timeline prints when
+each task and each of its steps began and ended, and what the machine's cores did meanwhile. Columns:
 
     tiles      tiles of the first pass, and passes
     tiled      seconds of `dmr.distributed.refine`, with the files of the result
@@ -80,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 show(record)
                 if options.by_group:
                     show_groups(record["tiled"].get("groups", ()))
+                if options.timeline:
+                    print(*record["tiled"].get("timeline", ()), sep="\n", flush=True)
 
     return run_benchmark("large_tiles", body)
 
@@ -201,9 +204,10 @@ def in_tiles(how: dict[str, Any], out: Path, engine: Engine) -> dict[str, Any]:
         )
     )  # fmt: skip
     written = sum(path.stat().st_size for path in out.iterdir())
-    groups = [group.row() for recorder in recorders for group in recorder.groups]
     return {
-        "seconds": seconds, **parts.counts, "passes": parts.manifest["passes"], "bytes": written, "groups": groups
+        "seconds": seconds, **parts.counts, "passes": parts.manifest["passes"], "bytes": written,
+        "groups": [group.row() for recorder in recorders for group in recorder.groups],
+        "timeline": [line for recorder in recorders for line in recorder.timeline()],
     }  # fmt: skip
 
 
@@ -275,6 +279,7 @@ def parser() -> argparse.ArgumentParser:
     add("--folder", type=Path, default=Path("/dev/shm"), help="for the files (default: /dev/shm)")
     add("--commands", action="store_true", help="time whole commands")
     add("--by-group", action="store_true", help="print a line per group of tasks (without --commands)")
+    add("--timeline", action="store_true", help="print when each task and its steps ran (without --commands)")
     add("--no-plain", action="store_true", help="refine in tiles only")
     add("--apart", help=argparse.SUPPRESS)
     return found

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dmr.common.files.flushing import flush_file
 from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.steps import recorded_steps
 from dmr.distributed.jobs.task import DIGEST_DIGITS, Resources, Task
 from dmr.errors import file_error
 
@@ -29,11 +30,16 @@ TEMPORARY_PREFIX = ".new-"
 
 
 class Times(NamedTuple):
-    """When a task ran: the number of its process, and seconds since 1970 by the clock of its machine."""
+    """When a task ran: the number of its process, and seconds since 1970 by the clock of its machine.
+
+    Attributes:
+        steps: of each step its name, when it began and when it ended (`dmr.distributed.jobs.steps`).
+    """
 
     process: int
     begun: float
     ended: float
+    steps: tuple[tuple[str, float, float], ...] = ()
 
 
 class Store:
@@ -73,7 +79,8 @@ class Store:
     def times(self, name: str) -> Times | None:
         """Returns when a task with an output ran, or None if that cannot be read."""
         try:
-            return Times(*json.loads((self.path / name / TIMES).read_text("utf-8")))
+            process, begun, ended, steps = json.loads((self.path / name / TIMES).read_text("utf-8"))
+            return Times(process, begun, ended, tuple((*each,) for each in steps))
         except (OSError, ValueError, TypeError):
             return None
 
@@ -105,8 +112,9 @@ class Store:
         if summary is None:
             with self._new(task.name) as out:
                 begun = time.time()
-                summary = task.call([self.folder(name) for name in task.inputs], out, resources)
-                _write_json(out, TIMES, Times(os.getpid(), begun, time.time()))
+                with recorded_steps() as steps:
+                    summary = task.call([self.folder(name) for name in task.inputs], out, resources)
+                _write_json(out, TIMES, Times(os.getpid(), begun, time.time(), tuple(steps)))
                 _write_json(out, SUMMARY, summary)
         for name in task.consumed:
             self.folder(name).discard()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.columns import mesh_columns
 from dmr.distributed.output.part import UNREFINED, UNREFINED_REASONS, file_name
@@ -132,21 +133,24 @@ def make_part(
     matched, own_shared = inputs[0], _shared(inputs[0], index)
     own = sections(inputs[1 + len(neighbours) :], places=places, firsts=firsts, loose=loose)
     layers, ghost_numbers, ghost_owners = [], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
-    for folder, owner, first in zip(inputs[1:], neighbours, starts[1:], strict=False):
-        around = Piece.load(folder)
-        common = Numbers(own_shared).find(around.numbers) >= 0
-        chosen = np.flatnonzero(touching(around.mesh.triangles, common, resources.threads))
-        layer = restricted(around, chosen)
-        layers.append(Section(layer.mesh, Numbers(layer.numbers)))
-        ghost_numbers.append(first + folder["triangle"][chosen])
-        ghost_owners.append(np.full(len(chosen), owner, np.int32))
+    with step("ghosts"):
+        for folder, owner, first in zip(inputs[1:], neighbours, starts[1:], strict=False):
+            around = Piece.load(folder)
+            common = Numbers(own_shared).find(around.numbers) >= 0
+            chosen = np.flatnonzero(touching(around.mesh.triangles, common, resources.threads))
+            layer = restricted(around, chosen)
+            layers.append(Section(layer.mesh, Numbers(layer.numbers)))
+            ghost_numbers.append(first + folder["triangle"][chosen])
+            ghost_owners.append(np.full(len(chosen), owner, np.int32))
     owners_of_ghosts = np.concatenate(ghost_owners)
     threads = thread_count(resources.threads)
-    union = unite([section.numbers for section in (*own, *layers)], threads)
+    with step("unite"):
+        union = unite([section.numbers for section in (*own, *layers)], threads)
     ghosts = [np.empty((0, 3), np.int32)]
     ghosts += [place[layer.mesh.triangles] for place, layer in zip(union.places[len(own) :], layers, strict=True)]
     others, owners = _owned_by_others(union.numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
-    columns = mesh_columns([*own, *layers], union, names)
+    with step("columns"):
+        columns = mesh_columns([*own, *layers], union, names)
     triangles = sum(len(section.mesh.triangles) for section in own)
     columns |= {
         "index": copied(np.array(index)),
@@ -161,7 +165,7 @@ def make_part(
     missing = _missing_bounds(own)
     if missing.size:
         columns |= {UNREFINED: copied(missing[0]), UNREFINED_REASONS: copied(missing[1].astype(np.uint8))}
-    with (out.path / file_name(index)).open("xb") as file:
+    with step("write"), (out.path / file_name(index)).open("xb") as file:
         write_npz(file.fileno(), columns, threads)
     return {
         "file": file_name(index),

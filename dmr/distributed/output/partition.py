@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.arguments import chosen, whole_option
+from dmr.common.number_arrays import distinct
 from dmr.common.text import counted, option
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.output.finish import finish, write_manifest
@@ -69,7 +70,7 @@ def write_divided(mesh: Mesh, divided: Sequence[Int64], folder: Path) -> Parts:
     """
     whole = Piece(mesh, np.arange(len(mesh.vertices)))
     with scratch_store(folder) as store:
-        vertices = [np.unique(mesh.triangles[triangles]) for triangles in divided]
+        vertices = [distinct(mesh.triangles[triangles]) for triangles in divided]
         uses = np.bincount(np.concatenate(vertices), minlength=len(mesh.vertices))
         vertices[0] = np.union1d(vertices[0], np.flatnonzero(uses == 0))  # those without triangles, too
         pieces = []

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.distributed.threaded import flags, rows_taken
 from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, cut_edges, edges_of
 from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.distributed.tiles.piece import Int64
 from dmr.distributed.tiles.whole import Whole
-from dmr.distributed.unions.numbering import distinct
 from dmr.distributed.unions.union import Numbers
 from dmr.memory import Device, constant
 from dmr.mesh.types import Float, Int, Mesh

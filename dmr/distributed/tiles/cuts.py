@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.distributed.threaded import by_pieces, flags
 from dmr.distributed.tiles.patch import NEXT, Mask, Patch
-from dmr.distributed.unions.numbering import distinct
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.distributed.tiles.admission import Tile
 from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_sparse
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
 from dmr.distributed.tiles.stored import InMemory
-from dmr.distributed.unions.numbering import distinct
 from dmr.memory import Device, DeviceArray, scan, total
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.setup.admission import SplitState

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.clock import Clock
+from dmr.common.number_arrays import distinct
+from dmr.distributed.jobs.steps import step
 from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import Edges
@@ -17,7 +20,6 @@ from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
-from dmr.distributed.unions.numbering import distinct
 from dmr.memory import Device
 from dmr.mesh.types import Mesh
 from dmr.refinement.options import RefineOptions
@@ -61,23 +63,31 @@ def refine_patch(
         depth: the layers of triangles in the margin of the result.
         core_arrays: receives the core of the result; by default a new one.
     """
-    tile = tile_of(patch, whole, device.threads or None)
+    with step("tile"):
+        tile = tile_of(patch, whole, device.threads or None)
     if tile.frozen.all():
         return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())
     prepare(device, bounds.options)
-    with device.lock, device.current:
+    with ExitStack() as held:
+        with step("wait"):
+            held.enter_context(device.lock)
+        held.enter_context(device.current)
         refined = _refined(tile, whole, bounds, device, depth, InMemory() if core_arrays is None else core_arrays)
-        device.release_memory()  # the next tile needs blocks of other sizes, beside which these would stay
+        with step("release"):
+            device.release_memory()  # the next tile needs blocks of other sizes, beside which these would stay
     return refined
 
 
 def _refined(tile: Tile, whole: Whole, bounds: Bounds, device: Device, depth: int, core_arrays: InMemory) -> Refined:
     """Refines a tile; arguments and result are those of `refine_patch`."""
-    state = admit_tile(tile, whole, device)
+    with step("admit"):
+        state = admit_tile(tile, whole, device)
     settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
-    statistics, ending = _run(tile.mesh, state, settings)
-    left, warnings = unrefined(state, ending), tuple(statistics.warnings)
-    return separated(tile, state, left, depth, warnings, core_arrays)
+    with step("rounds"):
+        statistics, ending = _run(tile.mesh, state, settings)
+        left, warnings = unrefined(state, ending), tuple(statistics.warnings)
+    with step("separate"):
+        return separated(tile, state, left, depth, warnings, core_arrays)
 
 
 def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:

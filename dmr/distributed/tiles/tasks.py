@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
@@ -36,7 +38,6 @@ from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
-from dmr.distributed.unions.numbering import distinct
 from dmr.distributed.unions.union import Numbers
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
@@ -93,12 +94,14 @@ def begin(
     device = open_device(resources.device, resources.threads)
     mesh, notes = source, list[str]()
     if isinstance(mesh, Pslg):
-        mesh, notes, _ = triangulate_noting(
-            mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher="dmr", device=device
-        )
-    by_angle, by_size = predicted_triangles(mesh, asked, threads=resources.threads)
-    # Long triangles of an outline say little about sizes that vary: samples do.
-    by_samples = estimated_triangles(mesh, asked.options, asked.local)
+        with step("triangulate"):
+            mesh, notes, _ = triangulate_noting(
+                mesh, on_conflict=on_conflict, convex_hull=convex_hull, mesher="dmr", device=device
+            )
+    with step("predict"):
+        by_angle, by_size = predicted_triangles(mesh, asked, threads=resources.threads)
+        # Long triangles of an outline say little about sizes that vary: samples do.
+        by_samples = estimated_triangles(mesh, asked.options, asked.local)
     predicted = max(float(np.maximum(by_angle, by_size).sum()), by_samples)
     if predicted <= tile_triangles and "area_root" not in asked.sources:
         result = refine_whole(
@@ -126,7 +129,8 @@ def begin(
         )
         wanted.save(out)
     else:
-        patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
+        with step("refine coarsely"):
+            patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
         told = [*report.warnings]
     device.release_memory()
     whole.save(out)
@@ -136,8 +140,10 @@ def begin(
     loose = np.flatnonzero(~used)
     if len(loose):
         restricted(patch.piece, np.empty(0, np.int64), vertices=loose).save(Stored(out, LOOSE))
-    tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads)
-    save_tiles(tiles, out)
+    with step("cut"):
+        tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads)
+    with step("write"):
+        save_tiles(tiles, out)
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
         "warnings": [*notes, *told], "loose": bool(len(loose)), "placed": placed,
@@ -207,15 +213,20 @@ def refine(
     """
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
     device = open_device(resources.device, resources.threads)
-    patch = Patch.load(Stored(inputs[1], tile))
+    with step("load"):
+        patch = Patch.load(Stored(inputs[1], tile))
     with InMemory() as arrays:
         done = refine_patch(patch, whole, asked, device, MARGIN * layers, arrays)
         if done.core is not None:
             core = Stored(out, 1)
-            for name, array in done.core.items():
-                core[name] = array
-            unreached(done.core_border).save(core)
-    _save(done.margin, reach(done.margin, done.margin_border, layers, resources.threads), out, 0)
+            with step("write core"):
+                for name, array in done.core.items():
+                    core[name] = array
+                unreached(done.core_border).save(core)
+    with step("reach"):
+        reached = reach(done.margin, done.margin_border, layers, resources.threads)
+    with step("write margin"):
+        _save(done.margin, reached, out, 0)
     triangles = len(done.margin.mesh.triangles) + done.core_triangles
     return {
         "inserted": done.inserted, "seeds": int(done.margin.seeds.sum()), "warnings": done.warnings,
@@ -289,14 +300,17 @@ def divide(
         others: the number of the first new vertex of each of the refined tiles.
     """
     stored = Stored(inputs[1], place)
-    patch, border = Patch.load(stored).numbered(first), Reach.load(stored, first).border
-    reaches = [Reach.load(Stored(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
-    rest, band = divided(patch, reaches, layers, resources.threads)
-    if rest is not None:
-        beside = border if band is None else distinct(border, band.numbers)
-        _save(rest, unreached(beside[Numbers(rest.numbers).find(beside) >= 0]), out, 0)
-    if band is not None:
-        band.save(Stored(out, 1))
+    with step("load"):
+        patch, border = Patch.load(stored).numbered(first), Reach.load(stored, first).border
+        reaches = [Reach.load(Stored(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
+    with step("divide"):
+        rest, band = divided(patch, reaches, layers, resources.threads)
+    with step("write"):
+        if rest is not None:
+            beside = border if band is None else distinct(border, band.numbers)
+            _save(rest, unreached(beside[Numbers(rest.numbers).find(beside) >= 0]), out, 0)
+        if band is not None:
+            band.save(Stored(out, 1))
     return {"rest": rest is not None, "band": band is not None}
 
 
@@ -311,9 +325,16 @@ def join(
 ) -> dict[str, Any]:
     """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts."""
     threads = resources.threads
-    band = glued([Patch.load(Stored(folder, 1)) for folder in inputs[1:]])
-    tiles = cut(band, edges_of(band, threads), Bounds.load(bounds, inputs[0]), tile_triangles, turn, threads)
-    save_tiles(tiles, out)
+    with step("load"):
+        parts = [Patch.load(Stored(folder, 1)) for folder in inputs[1:]]
+    with step("glue"):
+        band = glued(parts)
+    with step("edges"):
+        edges = edges_of(band, threads)
+    with step("cut"):
+        tiles = cut(band, edges, Bounds.load(bounds, inputs[0]), tile_triangles, turn, threads)
+    with step("write"):
+        save_tiles(tiles, out)
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.pieces import restricted
@@ -72,7 +73,7 @@ def write_layers(checks: OwnChecks, out: Folder, given: int, *, faces: bool) -> 
     out["cut-edges"], out["cut-triangles"] = part.numbers[ends], numbers[cut // 3]
     out["cut-matched"], out["cut-free"] = twins[cut] >= 0, free[cut]
 
-    border = np.unique(ends)
+    border = distinct(ends)
     touching = np.bincount(mesh.triangles[:own].ravel(), minlength=len(part.numbers))[border]
     ghosts = np.bincount(mesh.triangles[own:].ravel(), minlength=len(part.numbers))[border]
     out["border"] = np.stack([part.numbers[border], touching, ghosts], axis=1)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.pieces import restricted, united
@@ -41,7 +42,7 @@ class SkeletonTopology(Topology):
     @property
     def hidden(self) -> Int64:
         """Triangles beside others that are not in the list, ascending."""
-        return np.unique(np.flatnonzero(self.twins == np.arange(len(self.twins))) // 3)
+        return distinct(np.flatnonzero(self.twins == np.arange(len(self.twins))) // 3)
 
     def components(self, walls: Index) -> Int64:
         """(m,) the component of each triangle; walls are constrained edges, so a face lies in one component."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
@@ -67,7 +68,7 @@ def check_union(
     cuts = Cuts(parts)
     cuts.check(seams)
     check_completeness(parts, seams)
-    labels = np.unique(np.concatenate([cuts.faces, *(folder["skeleton-face"] for folder in parts)]))
+    labels = distinct(cuts.faces, *(folder["skeleton-face"] for folder in parts))
     joined = cuts.join_faces(labels)
     skeleton = Skeleton.of(
         parts,

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.common.text import counted
 from dmr.io.meshio_files.formats import Format
 from dmr.io.meshio_files.names import BOUNDARY, DIMENSIONS, Labels, label_of, labels_of
@@ -136,7 +137,7 @@ def _as_sets(content: Content, rest: _Rest, form: Format) -> None:
 def _sets_of_points(content: Content, markers: Tags, labels: Labels) -> dict[str, NDArray[Any]]:
     """The points on the lines of each marker, under the label of the lines."""
     return {
-        label_of(labels, BOUNDARY, value): np.unique(content.cells[1][1][members])
+        label_of(labels, BOUNDARY, value): distinct(content.cells[1][1][members])
         for value, members in groups_by_value(markers)
         if value != 0
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.errors import DmrError
 from dmr.mesh.arrays import MeshArrays
 from dmr.mesh.edges import edge_places
@@ -53,6 +54,6 @@ def _groups(
 ) -> dict[str, NDArray[np.int64]]:
     """Maps the name of each value, or its kind and number, to the members that have it, each once."""
     return {
-        names.get(value, f"{kind}_{value:g}"): np.unique(members[values == value])
+        names.get(value, f"{kind}_{value:g}"): distinct(members[values == value])
         for value in np.unique(values).tolist()
     }

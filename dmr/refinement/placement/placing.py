@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.memory import Device, open_device
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
@@ -253,7 +254,7 @@ def _beside_fine_pieces(
     there, unless `growth` is given, lengths of pieces are interpolated across the domain instead.
     """
     points, pieces, origin, length = outline
-    joined = np.unique(pieces)
+    joined = distinct(pieces)
     wanted = np.full(len(points), np.inf)
     wanted[joined] = sizes.at(points[joined], device)
     there = wanted[pieces].min(axis=1)
@@ -289,7 +290,7 @@ def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[n
     others = plane.conflicts[:, 2]
     segments.append(origin[others[others >= 0]])
     has_new = np.bincount(origin) > 1
-    found = np.unique(np.concatenate(segments))
+    found = distinct(*segments)
     return found[has_new[found]].astype(np.int64)
 
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.common.text import option
 from dmr.errors import InvalidMeshError
 from dmr.mesh.edges import edge_keys
@@ -94,7 +95,7 @@ def _facing_walls(mesh: Mesh, thin: float) -> tuple[Int, Float, Float]:
 
 def _among(keys: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Returns which of the few `keys` are among many others."""
-    wanted = np.unique(keys)
+    wanted = distinct(keys)
     there = np.zeros(len(wanted) + 1, bool)
     place = np.searchsorted(wanted, others)
     there[place[np.append(wanted, -1)[place] == others]] = True

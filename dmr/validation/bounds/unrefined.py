@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.arguments import shortened
-from dmr.common.number_arrays import given_array
+from dmr.common.number_arrays import distinct, given_array
 from dmr.common.text import option
 from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh
@@ -115,7 +115,7 @@ class Unrefined:
                 raise OptionError(
                     f"{option('unrefined')}: {reason!r} must list numbers of the mesh's {count} triangles"
                 )
-            triangles = np.unique(triangles).astype(np.int64)
+            triangles = distinct(triangles).astype(np.int64)
             result.listed[triangles] = True
             if reason in REASONS:
                 agreed = [t for t in triangles.tolist() if measurable and surroundings.explain(t, reason)]

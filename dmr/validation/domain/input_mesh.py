@@ -23,6 +23,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.exact import Points
 from dmr.mesh.naming import named
 from dmr.mesh.types import Mesh, Pslg
@@ -168,7 +169,7 @@ def _check_sides(
     before, after = original.arcs.half_edges, chains.arcs.half_edges
     here = found[owner]
     wrong = ((before[here] < 0) != (after[arcs] < 0)) | ((before[here ^ 1] < 0) != (after[arcs ^ 1] < 0))
-    chosen = np.unique(owner[wrong])
+    chosen = distinct(owner[wrong])
     _add(original, found[chosen], lambda i: "has triangles on other sides than in the input", findings)
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.mesh.types import Mesh
 from dmr.validation.domain.outline import Outline
 from dmr.validation.triangulation.chains import Arcs
@@ -46,9 +47,9 @@ class MergedPaths:
         """
         outline = self._outline
         search = _Search(self._mesh, outline, self._arcs, self._way)
-        tied = np.unique(outline.run[~(found & fits)])
+        tied = distinct(outline.run[~(found & fits)])
         edges = np.flatnonzero(np.isin(outline.run, tied))
-        crossings = np.unique(np.concatenate([self._tails[edges], self._heads[edges]]))
+        crossings = distinct(self._tails[edges], self._heads[edges])
         crossings = crossings[crossings >= outline.first_crossing]
         around = np.flatnonzero(np.isin(self._tails, crossings) | np.isin(self._heads, crossings))
         for run in np.setdiff1d(outline.run[around], tied).tolist():
@@ -83,7 +84,7 @@ class MergedPaths:
 
     def segments(self) -> Int64:
         """Return the segments whose paths were searched for."""
-        lines: Int64 = np.unique(self._outline.line[self._first[list(self._paths)]])
+        lines: Int64 = distinct(self._outline.line[self._first[list(self._paths)]])
         return lines
 
     def _search_run(self, search: _Search, run: int, fixed: set[int]) -> list[int] | None:

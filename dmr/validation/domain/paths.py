@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.exact import Points
 from dmr.mesh.types import Mesh
 from dmr.validation.domain.merged_paths import MergedPaths
@@ -117,7 +118,7 @@ def _vertices_of_nodes(mesh: Mesh, outline: Outline, topology: Topology, arcs: A
     given = np.arange(len(nodes))[::-1]
     for chosen in (given, given[topology.used[given]]):
         result[nodes[chosen]] = chosen
-    candidates = np.unique(arcs.tails)
+    candidates = distinct(arcs.tails)
     candidates = candidates[np.argsort(mesh.vertices[candidates, 0], kind="stable")]
     places = mesh.vertices[candidates]
     for node, around in _crossings(outline).items():

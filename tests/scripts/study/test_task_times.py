@@ -7,7 +7,7 @@ import pytest
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.store import Store, Times
 from dmr.distributed.jobs.task import Resources, Task
-from scripts.lib.task_times import Group, Recorder
+from scripts.lib.task_times import Group, Recorder, SystemTimes
 from tests.support.distributed import functions
 
 
@@ -29,3 +29,16 @@ def test_groups_of_tasks_are_recorded_once(tmp_path):
     row = group.row()
     assert (row["function"], row["tasks"]) == ("sleep", 2)
     assert 0.1 <= row["longest"] < row["together"] <= row["seconds"] + 1e-3 and row["alone"] == row["seconds"]
+
+
+def test_a_timeline_has_a_line_per_group_and_per_task():
+    earlier, later = SystemTimes(10.0, 2.0, 0.5, 1000), SystemTimes(13.25, 2.5, 1.5, 3500)
+    steps = (("write", 103.0, 103.5), ("load", 102.0, 102.25))
+    times = (Times(7, 102.5, 104.0), Times(7, 102.0, 103.5, steps))
+    lines = Group("refine", 101.0, 105.0, times, later.since(earlier)).timeline(100.0)
+    assert lines == [
+        "   1.000    5.000  refine: 3.25 s user, 0.50 s system, 1.00 s waiting for disks, 2,500 page faults",
+        "   2.000    3.500    process 7 | load 2.000 0.250 | write 3.000 0.500",
+        "   2.500    4.000    process 7",
+    ]
+    assert Group("refine", 101.0, 105.0, times).timeline(100.0)[0] == "   1.000    5.000  refine"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.errors import InvalidMeshError
 from dmr.memory import open_device
@@ -81,3 +82,12 @@ def sleep(inputs: Sequence[Folder], out: Folder, resources: Resources, *, second
     time.sleep(seconds)
     out["numbers"] = np.arange(n)
     return {"count": n}
+
+
+def take_steps(inputs: Sequence[Folder], out: Folder, resources: Resources, *, seconds: float) -> dict[str, Any]:
+    """Waits twice, in two steps, one of which has another one inside."""
+    with step("first"):
+        time.sleep(seconds)
+    with step("second"), step("inner"):
+        time.sleep(seconds)
+    return {}

@@ -11,6 +11,7 @@ import pytest
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.store import TEMPORARY_PREFIX, Store
 from dmr.distributed.jobs.task import Task
 from dmr.errors import FileError, MissingFileError, OptionError
@@ -137,3 +138,14 @@ def test_errors_of_inputs_are_not_those_of_outputs(tmp_path):
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(FileError, match=r"count_up-\w+: cannot be written: there is no such file or folder"):
         InProcess(Store(tmp_path / "none")).run([Task.of(functions.count_up, n=3)])
+
+
+def test_steps_of_a_task_are_recorded_with_its_times(store):
+    task = Task.of(functions.take_steps, seconds=0.02)
+    with step("outside"):  # of no task
+        InProcess(store).run([task])
+    times = store.times(task.name)
+    assert [name for name, *_ in times.steps] == ["first", "inner", "second"]
+    (_, begun, ended), (_, begun_inner, ended_inner), (_, begun_second, ended_second) = times.steps
+    assert times.begun <= begun < begun + 0.02 <= ended <= begun_second <= begun_inner
+    assert begun_inner + 0.02 <= ended_inner <= ended_second <= times.ended

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.patch import Patch
@@ -130,5 +131,5 @@ def _lattice(mesh: Mesh, divided: DividedOutline) -> Float:
     if not divided.even:
         return np.empty(0)
     boundary = divided.segments.ends[~divided.segments.right]
-    size = float(divided.sizes(mesh.vertices[np.unique(boundary)]).max())
+    size = float(divided.sizes(mesh.vertices[distinct(boundary)]).max())
     return lattice_frame(mesh.vertices, boundary, size)

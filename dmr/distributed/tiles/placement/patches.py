@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.common.threads import available_threads
 from dmr.distributed.tiles.admission import admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
@@ -88,8 +89,8 @@ class _Placing:
         self._cuts = cut_edges(patch, self._edges, self._frozen, device.threads or None)
         self._at = sizes(self._points)
         across = self._edges.neighbours
-        beside = (across >= 0) & (self._edges.segments < 0) & ~self._frozen[:, None]
-        beside = np.unique(across[beside & self._frozen[across]])
+        is_cut = (across >= 0) & (self._edges.segments < 0) & ~self._frozen[:, None]
+        beside = distinct(across[is_cut & self._frozen[across]])
         self._circles = Circles(self._points[patch.mesh.triangles[beside]])
 
     def run(self) -> Placed:
@@ -151,10 +152,10 @@ class _Placing:
         found[self._patch.mesh.triangles[self._frozen]] = False
         return found
 
-    def _beside_active(self) -> NDArray[np.intp]:
+    def _beside_active(self) -> Int:
         """Returns the rows of the segments beside active triangles."""
         rows = self._edges.segments[~self._frozen]
-        return np.unique(rows[rows >= 0])
+        return distinct(rows[rows >= 0])
 
     def _fence(self, row: Int, first: int) -> tuple[Float, Int]:
         """Returns points that divide the edges to frozen triangles by size, and the pieces: no front crosses them.
@@ -241,9 +242,9 @@ class _Placing:
         good = np.abs(self._sizes(points) - lattice.size) <= EVEN * lattice.size
         good &= ~self._circles.hold(points)
         if len(segments):
-            ends = self._points[np.unique(segments)]
+            ends = self._points[distinct(segments)]
             good &= self._apart(points, ends, np.full(len(points), CLEARANCE * lattice.size))
-        free = np.unique(corners)
+        free = distinct(corners)
         free = free[self._patch.vertex_origin[free] != COARSE_VERTEX]
         if len(free):
             good &= self._apart(points, self._points[free], np.full(len(points), SPACING * lattice.size))

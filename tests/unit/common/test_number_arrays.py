@@ -1,0 +1,19 @@
+"""Sets of numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dmr.common.number_arrays import distinct
+
+NUMBERS = st.lists(st.integers(-4, 4), max_size=12)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])
+@given(first=NUMBERS, second=NUMBERS)
+def test_distinct_numbers_are_those_of_a_set(dtype, first, second):
+    found = distinct(np.array(first, dtype), np.array(second, dtype).reshape(1, -1))
+    assert found.dtype == dtype and found.tolist() == sorted({*first, *second})
