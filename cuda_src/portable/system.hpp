@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -64,6 +65,14 @@ inline int write_all(int fd, const char *p, const char *end) {
         }
     }
     return 0;
+}
+
+// Begins to write a range of an open file to the disk; does nothing where the system cannot begin it without waiting.
+inline void begin_flush([[maybe_unused]] int fd, [[maybe_unused]] std::int64_t offset,
+                        [[maybe_unused]] std::int64_t bytes) {
+#if defined(__linux__)
+    sync_file_range(fd, off64_t(offset), off64_t(bytes), SYNC_FILE_RANGE_WRITE);
+#endif
 }
 
 // Writes all bytes to an open file, from an offset on. Threads may do so at the same time. Returns 0, or an errno.

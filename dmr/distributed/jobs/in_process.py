@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from dmr.common.threads import available_threads
@@ -12,16 +13,17 @@ from dmr.distributed.jobs.task import Resources, Task
 from dmr.memory import open_device
 
 MOST_AT_ONCE = 8  # tasks; each may hold a tile in memory
+LEAST_THREADS = 2  # of each of them: one writes while the other makes what comes next
 
 
 class InProcess:
     """The runner without an engine.
 
-    On a GPU tasks run on several threads, so that one uses the device while others read and write files. On a CPU,
-    whose threads a task shares out itself, they run one after another.
+    On a GPU tasks run on several threads, so that one uses the device while others read and write files; they share
+    the CPU threads. On a CPU, whose threads a task shares out itself, they run one after another.
 
     Args:
-        store: where the outputs are; resources: what each task may use.
+        store: where the outputs are; resources: what the tasks that run at the same time may use together.
     """
 
     def __init__(self, store: Store, resources: Resources | None = None) -> None:
@@ -34,8 +36,10 @@ class InProcess:
         if not on_gpu or len(tasks) < 2:
             return [self.store.run(task, self._resources) for task in tasks]
         threads = self._resources.threads or available_threads()
-        with ThreadPoolExecutor(min(MOST_AT_ONCE, threads)) as executor:
-            futures = {task.name: executor.submit(self.store.run, task, self._resources) for task in tasks}
+        at_once = min(MOST_AT_ONCE, threads, len(tasks))
+        each = replace(self._resources, threads=max(threads // at_once, min(threads, LEAST_THREADS)))
+        with ThreadPoolExecutor(at_once) as executor:
+            futures = {task.name: executor.submit(self.store.run, task, each) for task in tasks}
             try:
                 return [futures[task.name].result() for task in tasks]
             finally:

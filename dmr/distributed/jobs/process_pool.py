@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from dmr.common.text import counted
 from dmr.common.threads import available_threads
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
-from dmr.distributed.jobs.worker import begin_in_pool, run_tasks, share
+from dmr.distributed.jobs.worker import begin_in_pool, get_ready, run_tasks, share
 from dmr.errors import LostWorkerError
 
 # How often a task runs again after its process died; Dask has the same limit (`allowed-failures`).
@@ -70,6 +71,7 @@ class ProcessPool:
                 except BrokenProcessPool:
                     break
                 waiting.popleft()
+            self._start_others(tasks)
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             if not any(isinstance(future.exception(), BrokenProcessPool) for future in done) and done:
                 for future in done:
@@ -83,6 +85,15 @@ class ProcessPool:
             waiting = deque([task] for task in [*lost, *chain.from_iterable(waiting)])
             self._start()
         return [self.store.summary(task.name) or {} for task in tasks]
+
+    def _start_others(self, tasks: Sequence[Task]) -> None:
+        """Starts the processes that have no task at first, so that they are ready when they get one."""
+        if self._others_started or not tasks:
+            return
+        self._others_started = True
+        with contextlib.suppress(BrokenProcessPool):  # the tasks that run will tell
+            for _ in range(self._workers - 1):
+                self._pool.submit(get_ready, tasks[0])
 
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
         """Returns what is submitted together: each worker's share of the tasks, or one task each."""
@@ -103,6 +114,7 @@ class ProcessPool:
     def _start(self) -> None:
         spawn = multiprocessing.get_context("spawn")  # a forked process could not use CUDA
         stop, self._stop = spawn.Pipe(duplex=False)
+        self._others_started = False
         self._stopped: Connection = stop
         self._pool = ProcessPoolExecutor(
             self._workers, spawn, begin_in_pool, (spawn.Value("i", 0), stop, self._workers, self._resources)

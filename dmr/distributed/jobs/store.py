@@ -133,11 +133,11 @@ class Store:
         """
         target = self.path / name
         temporary = self.path / f"{TEMPORARY_PREFIX}{name}-{os.urandom(8).hex()}"
+        out = Folder(temporary)
         try:
             with _writing(target):
                 temporary.mkdir()
             try:
-                out = Folder(temporary)
                 yield out
             except OSError as error:
                 if error.filename is None or temporary not in Path(os.fsdecode(error.filename)).parents:
@@ -153,6 +153,7 @@ class Store:
                     if self.durable:
                         flush(self.path)
         finally:
+            out.stop()
             shutil.rmtree(temporary, ignore_errors=True)
 
 

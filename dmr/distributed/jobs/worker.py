@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
@@ -40,6 +41,13 @@ def run_tasks(store: Store, tasks: Sequence[Task], threads: int) -> list[dict[st
         store: where the outputs are; tasks: which do not depend on each other; threads: CPU threads of each.
     """
     return InProcess(store, replace(_resources, threads=threads)).run(tasks)
+
+
+def get_ready(task: Task) -> None:
+    """Loads what tasks like this one need, where its module says how: `get_ready(resources, options)`."""
+    ready = getattr(importlib.import_module(task.function.partition(":")[0]), "get_ready", None)
+    if ready is not None:
+        ready(_resources, task.options)
 
 
 def begin_in_pool(counter: Any, stop: connection.Connection, workers: int, resources: Resources) -> None:

@@ -54,7 +54,13 @@ def prepare(device: Device, options: RefineOptions, *, placed: bool = False) -> 
 
 
 def refine_patch(
-    patch: Patch, whole: Whole, bounds: Bounds, device: Device, depth: int, core_arrays: InMemory | None = None
+    patch: Patch,
+    whole: Whole,
+    bounds: Bounds,
+    device: Device,
+    depth: int,
+    core_arrays: InMemory | None = None,
+    threads: int | None = None,
 ) -> Refined:
     """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
 
@@ -62,9 +68,10 @@ def refine_patch(
         patch: with numbers for all vertices.
         depth: the layers of triangles in the margin of the result.
         core_arrays: receives the core of the result; by default a new one.
+        threads: that compute on the host; None for those of the device, or all.
     """
     with step("tile"):
-        tile = tile_of(patch, whole, device.threads or None)
+        tile = tile_of(patch, whole, threads or device.threads or None)
     if tile.frozen.all():
         return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())
     prepare(device, bounds.options)

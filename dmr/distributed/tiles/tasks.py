@@ -34,13 +34,14 @@ from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
 from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted, place_coarsely
 from dmr.distributed.tiles.placement.patches import place_in_patch
-from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch
 from dmr.distributed.tiles.sections import LOOSE
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import Numbers
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
+from dmr.refinement.options import RefineOptions
 from dmr.refinement.pipeline import refine as refine_whole
 from dmr.refinement.setup.demand import estimated_triangles
 from dmr.triangulation.meshing import triangulate_noting
@@ -74,6 +75,11 @@ def begin_arrays(source: Mesh | Pslg, bounds: Bounds) -> dict[str, NDArray[Any]]
 def _source(folder: Folder) -> Mesh | Pslg:
     kind = Mesh if "triangles" in folder else Pslg
     return kind(**{name: folder[name] for name in SOURCE_ARRAYS[kind] if name in folder})  # type: ignore[arg-type]
+
+
+def get_ready(resources: Resources, options: Mapping[str, Any]) -> None:
+    """Opens the device of a worker, and loads the kernels for the tasks after one with these options."""
+    prepare(open_device(resources.device, resources.threads), RefineOptions(**options.get("bounds", {})))
 
 
 def begin(
@@ -216,13 +222,14 @@ def refine(
     with step("load"):
         patch = Patch.load(Stored(inputs[1], tile))
     with InMemory() as arrays:
-        done = refine_patch(patch, whole, asked, device, MARGIN * layers, arrays)
+        done = refine_patch(patch, whole, asked, device, MARGIN * layers, arrays, resources.threads)
         if done.core is not None:
             core = Stored(out, 1)
             with step("write core"):
                 for name, array in done.core.items():
                     core[name] = array
                 unreached(done.core_border).save(core)
+                out.wait()  # the memory of the arrays is used again
     with step("reach"):
         reached = reach(done.margin, done.margin_border, layers, resources.threads)
     with step("write margin"):

@@ -1,12 +1,18 @@
 // The check sum of zip archives: CRC-32 with the polynomial of ISO 3309, bits reversed, eight bytes per step
 // (Kounavis and Berry, "A systematic approach to building high performance software-based CRC generators", 2005).
-// Each step waits for the one before; therefore four parts of the bytes take turns, which is four times as fast.
+// Each step waits for the one before; therefore four parts of the bytes take turns, which is four times as fast. Where
+// the processor multiplies polynomials, 64 bytes are folded into 16 at once (Gopal et al., "Fast CRC computation for
+// generic polynomials using PCLMULQDQ instruction", Intel 2009), which is four times as fast again.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace archives {
 
@@ -47,7 +53,7 @@ inline std::uint32_t after_step(std::uint32_t crc, const unsigned char *bytes) {
 }
 
 // The product of two polynomials modulo that of the CRC; the highest bit is the coefficient of x^0.
-inline std::uint32_t multiplied(std::uint32_t a, std::uint32_t b) {
+constexpr std::uint32_t multiplied(std::uint32_t a, std::uint32_t b) {
     std::uint32_t product = 0;
     for (std::uint32_t bit = 1u << 31; bit != 0; bit >>= 1) {
         if (a & bit)
@@ -57,24 +63,73 @@ inline std::uint32_t multiplied(std::uint32_t a, std::uint32_t b) {
     return product;
 }
 
-// x^(8 count) modulo the polynomial: what appending `count` bytes multiplies a check sum by.
-inline std::uint32_t shift_by(std::uint64_t count) {
-    std::uint32_t result = 1u << 31, power = 1u << 23; // x^0 and x^8
-    for (; count > 0; count >>= 1) {
-        if (count & 1)
+// x^bits modulo the polynomial.
+constexpr std::uint32_t power_of_x(std::uint64_t bits) {
+    std::uint32_t result = 1u << 31, power = 1u << 30; // x^0 and x^1
+    for (; bits > 0; bits >>= 1) {
+        if (bits & 1)
             result = multiplied(result, power);
         power = multiplied(power, power);
     }
     return result;
 }
 
+// What appending `count` bytes multiplies a check sum by.
+inline std::uint32_t shift_by(std::uint64_t count) { return power_of_x(8 * count); }
+
 // The check sum of bytes with the check sum `first`, followed by `count` bytes with the check sum `second`.
 inline std::uint32_t joined_crc(std::uint32_t first, std::uint32_t second, std::uint64_t count) {
     return multiplied(shift_by(count), first) ^ second;
 }
 
+#if defined(__x86_64__)
+
+constexpr std::size_t BLOCK = 64, LANE = 16; // bytes
+
+// What the halves of 16 bytes are multiplied by to take the place of 16 bytes that follow `bits` later.
+constexpr std::uint64_t first_factor(int bits) { return std::uint64_t(power_of_x(bits + 32)) << 1; }
+constexpr std::uint64_t second_factor(int bits) { return std::uint64_t(power_of_x(bits - 32)) << 1; }
+
+__attribute__((target("pclmul"))) inline __m128i folded(__m128i lane, __m128i factors, __m128i next) {
+    return _mm_xor_si128(
+        _mm_xor_si128(_mm_clmulepi64_si128(lane, factors, 0x00), _mm_clmulepi64_si128(lane, factors, 0x11)), next);
+}
+
+// The inverted check sum after blocks, of which there is at least one.
+__attribute__((target("pclmul"))) inline std::uint32_t after_blocks(std::uint32_t crc, const unsigned char *bytes,
+                                                                    std::size_t blocks) {
+    const __m128i by_block = _mm_set_epi64x(second_factor(8 * BLOCK), first_factor(8 * BLOCK));
+    const __m128i by_lane = _mm_set_epi64x(second_factor(8 * LANE), first_factor(8 * LANE));
+    const auto load = [&](std::size_t lane) __attribute__((target("pclmul"))) {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes + lane * LANE));
+    };
+    __m128i a = _mm_xor_si128(load(0), _mm_cvtsi32_si128(int(crc))), b = load(1), c = load(2), d = load(3);
+    for (; blocks > 1; --blocks) {
+        bytes += BLOCK;
+        a = folded(a, by_block, load(0));
+        b = folded(b, by_block, load(1));
+        c = folded(c, by_block, load(2));
+        d = folded(d, by_block, load(3));
+    }
+    const __m128i last = folded(folded(folded(a, by_lane, b), by_lane, c), by_lane, d);
+    unsigned char rest[LANE];
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(rest), last);
+    return after_step(after_step(0, rest), rest + STEP);
+}
+
+#endif
+
 // The check sum of the bytes before and of `count` further ones.
 inline std::uint32_t add_to_crc(std::uint32_t before, const unsigned char *bytes, std::size_t count) {
+#if defined(__x86_64__)
+    static const bool multiplies = __builtin_cpu_supports("pclmul");
+    if (multiplies && count >= BLOCK) {
+        const std::size_t blocks = count / BLOCK;
+        before = ~after_blocks(~before, bytes, blocks);
+        bytes += blocks * BLOCK;
+        count -= blocks * BLOCK;
+    }
+#endif
     if (count >= WORTH_PARTS) {
         const std::size_t part = count / PARTS / STEP * STEP;
         std::uint32_t crc[PARTS] = {~before, ~0u, ~0u, ~0u};

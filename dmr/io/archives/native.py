@@ -6,21 +6,17 @@ The structs here mirror those in the C++ files; increment `INTERFACE` in both pl
 from __future__ import annotations
 
 import ctypes
-import os
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import POINTER, Structure, c_int32
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dmr.common.native import interruptible, load_library, members
 
-INTERFACE = 4
+INTERFACE = 5
 
 LIBRARY = Path(__file__).with_name("_archives.so")
 
-MOST_WRITERS = 4  # threads: the system lets one at a time write to a file, so more only wait
+MOST_WRITERS = 4  # threads: one at a time writes to the file, while the others make what they will write
 
 COPIED, TRANSLATED, GATHERED = range(3)  # enum Kind of library.cpp
 
@@ -45,13 +41,4 @@ def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY, ("dmr_archives_interface", INTERFACE))
     interruptible(loaded, "dmr_write_columns", c_int32, c_int32, POINTER(NativeColumn), c_int32, c_int32)
-    interruptible(loaded, "dmr_write_bytes", c_int32, c_int32, c_void_p, c_int64, c_int64, c_int32)
     return loaded
-
-
-def write_bytes(descriptor: int, content: NDArray[np.uint8], offset: int, threads: int) -> None:
-    """Writes bytes to an open file, from an offset on, by several threads; raises OSError."""
-    most = min(threads, MOST_WRITERS)
-    error = library().dmr_write_bytes(descriptor, content.ctypes.data, content.nbytes, offset, most)
-    if error:
-        raise OSError(error, os.strerror(error))

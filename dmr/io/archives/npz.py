@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.files.flushing import Flushing
 from dmr.io.archives.native import COPIED, GATHERED, MOST_WRITERS, TRANSLATED, NativeColumn, Source, library
 
 Array = NDArray[Any]
@@ -145,7 +144,6 @@ class ArchiveWriter:
     def __init__(self, descriptor: int, threads: int) -> None:
         """Takes an open, empty file, and the number of threads that make and write its content."""
         self._descriptor, self._threads = descriptor, min(threads, MOST_WRITERS)
-        self._flushing = Flushing(descriptor)
         self._members: list[_Member] = []
 
     def add(self, columns: Mapping[str, Column | Arriving]) -> None:
@@ -180,7 +178,6 @@ class ArchiveWriter:
         Raises:
             OSError: they cannot be written.
         """
-        self._flushing.finish()
         end = self._members[-1].end if self._members else 0
         directory = b"".join(member.central() for member in self._members)
         with open(self._descriptor, "wb", closefd=False) as file:
@@ -197,7 +194,6 @@ class ArchiveWriter:
             raise OSError(error, os.strerror(error))
         for member, written in zip(members, native, strict=True):
             member.native.crc = written.crc
-            self._flushing.wrote(written.rows * written.row_bytes)
 
 
 def write_npz(descriptor: int, columns: Mapping[str, Column | Arriving], threads: int) -> None:

@@ -29,6 +29,11 @@ def test_a_pool_gives_what_this_process_gives(store, tmp_path):
     assert store.folder(total.name)["numbers"] == alone.store.folder(total.name)["numbers"]
 
 
+def test_a_process_without_a_task_gets_ready_for_one(store, log):
+    with ProcessPool(store, 2, Resources("cpu")) as pool:
+        assert pool.run([Task.of(functions.wait_for_another, ready=str(log))]) == [{"others": 1}]
+
+
 def test_a_task_given_twice_runs_once(store, log):
     task = Task.of(functions.count_runs, log=str(log), n=1)
     with ProcessPool(store, 2) as pool:

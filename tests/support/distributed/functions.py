@@ -6,7 +6,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +91,17 @@ def take_steps(inputs: Sequence[Folder], out: Folder, resources: Resources, *, s
     with step("second"), step("inner"):
         time.sleep(seconds)
     return {}
+
+
+def get_ready(resources: Resources, options: Mapping[str, Any]) -> None:
+    """Leaves a file in the folder `ready`, where the options name one."""
+    if "ready" in options:
+        (Path(options["ready"]) / f"{os.getpid()}").touch()
+
+
+def wait_for_another(inputs: Sequence[Folder], out: Folder, resources: Resources, *, ready: str) -> dict[str, Any]:
+    """Waits until another worker is ready."""
+    deadline = time.monotonic() + 60
+    while not any(Path(ready).iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return {"others": len({path.name for path in Path(ready).iterdir()} - {str(os.getpid())})}
