@@ -43,6 +43,8 @@ class ProcessPool:
         self._workers = workers
         self._resources = resources or Resources()
         self._repeats: Counter[str] = Counter()
+        self._others_started = False
+        self._pool: ProcessPoolExecutor
         self._on_gpu = share(0, workers, self._resources, available_threads()).device.startswith("cuda")
         self._start()
 
