@@ -22,6 +22,10 @@ from dmr.errors import LostWorkerError
 
 # How often a task runs again after its process died; Dask has the same limit (`allowed-failures`).
 MOST_REPEATS = 3
+NOT_STARTED = (
+    "the worker processes ended before they began (their errors are on stderr): each imports the main module of the "
+    "program, which must therefore be a file, not stdin, and call dmr only below: if __name__ == '__main__':"
+)
 
 
 class ProcessPool:
@@ -60,7 +64,7 @@ class ProcessPool:
         """Runs tasks (`Runner.run`).
 
         Raises:
-            LostWorkerError: the processes that ran a task have died four times.
+            LostWorkerError: the processes that ran a task have died four times, or none could start.
         """
         waiting = deque(self._shares(self.store.missing(tasks)))
         threads = self._resources.threads or max(1, available_threads() // max(1, min(self._workers, len(waiting))))
@@ -81,6 +85,8 @@ class ProcessPool:
                     future.result()  # raises what the task raised
                 continue
             self._end()
+            if not self._begun.value:
+                raise LostWorkerError(NOT_STARTED)
             lost = self.store.missing(list(chain.from_iterable(running.values())))
             self._count(lost)
             running.clear()
@@ -118,8 +124,9 @@ class ProcessPool:
         stop, self._stop = spawn.Pipe(duplex=False)
         self._others_started = False
         self._stopped: Connection = stop
+        self._begun = spawn.Value("i", 0)  # processes
         self._pool = ProcessPoolExecutor(
-            self._workers, spawn, begin_in_pool, (spawn.Value("i", 0), stop, self._workers, self._resources)
+            self._workers, spawn, begin_in_pool, (self._begun, stop, self._workers, self._resources)
         )
 
     def _end(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -74,6 +76,20 @@ def test_the_fourth_death_is_an_error(store, log):
     ):
         pool.run([Task.of(functions.die, log=str(log), times=9)])
     assert len(list(log.iterdir())) == 4
+
+
+def test_a_program_that_workers_cannot_import_is_named_as_the_reason(tmp_path):
+    program = f"""
+import dmr
+try:
+    plate, out = dmr.domains.rectangle(4, 2), {str(tmp_path / "out")!r}
+    dmr.distributed.refine(plate, out, max_area=1, tile_triangles=500, workers=1)
+except dmr.DmrError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-"], input=program, capture_output=True, text=True, timeout=60)
+    assert "each imports the main module of the program, which must therefore be a file, not stdin" in run.stdout
+    assert "<stdin>" in run.stderr and run.returncode == 0
 
 
 def test_an_error_does_not_wait_for_other_tasks(store):
