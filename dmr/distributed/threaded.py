@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 ROWS_PER_PIECE = 2**16  # whose intermediate values fit the cache of a core
 MOST_THREADS = 16  # more wait for the memory
+WORTH_SHARING = 3  # threads: two are hardly faster than one, whose pieces need no other thread
 
 
 def by_pieces(rows: int, work: Callable[[slice], T], threads: int | None) -> list[T]:
@@ -26,6 +27,8 @@ def by_pieces(rows: int, work: Callable[[slice], T], threads: int | None) -> lis
     if not rows:
         return [work(slice(0, 0))]
     workers = Workers(min(thread_count(threads), MOST_THREADS))
+    if workers.threads < WORTH_SHARING:
+        workers = Workers(1)
     return workers.map(lambda first, end: work(slice(first, end)), rows, ROWS_PER_PIECE)
 
 

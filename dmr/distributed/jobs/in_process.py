@@ -13,7 +13,6 @@ from dmr.distributed.jobs.task import Resources, Task
 from dmr.memory import open_device
 
 MOST_AT_ONCE = 8  # tasks; each may hold a tile in memory
-LEAST_THREADS = 2  # of each of them: one writes while the other makes what comes next
 
 
 class InProcess:
@@ -37,7 +36,7 @@ class InProcess:
             return [self.store.run(task, self._resources) for task in tasks]
         threads = self._resources.threads or available_threads()
         at_once = min(MOST_AT_ONCE, threads, len(tasks))
-        each = replace(self._resources, threads=max(threads // at_once, min(threads, LEAST_THREADS)))
+        each = replace(self._resources, threads=threads // at_once)
         with ThreadPoolExecutor(at_once) as executor:
             futures = {task.name: executor.submit(self.store.run, task, each) for task in tasks}
             try:

@@ -165,8 +165,9 @@ def make_part(
     missing = _missing_bounds(own)
     if missing.size:
         columns |= {UNREFINED: copied(missing[0]), UNREFINED_REASONS: copied(missing[1].astype(np.uint8))}
+    makers = threads if threads == 1 else 2 * threads  # one of them writes, and others wait for pages of the inputs
     with step("write"), (out.path / file_name(index)).open("xb") as file:
-        write_npz(file.fileno(), columns, threads)
+        write_npz(file.fileno(), columns, makers)
     return {
         "file": file_name(index),
         "triangles": triangles,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
+from dmr.distributed.jobs.steps import step
 from dmr.distributed.threaded import flags, rows_taken
 from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, cut_edges, edges_of
 from dmr.distributed.tiles.patch import Mask, Patch
@@ -64,7 +65,8 @@ class Tile:
 
 def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
     """Returns the active part of a patch whose vertices are numbered; `threads` compute, None for all cores."""
-    edges = edges_of(patch, threads)
+    with step("edges"):
+        edges = edges_of(patch, threads)
     frozen = edges.frozen
     sides = active_sides(patch, edges, frozen)
     rows = np.flatnonzero(sides > 0)
@@ -131,7 +133,8 @@ def _padded(rows: NDArray[Any], count: int) -> NDArray[Any]:
 
 def admit_tile(tile: Tile, whole: Whole, device: Device) -> DeviceMesh:
     """Copies the active part of a patch to a device."""
-    state, _ = admit(tile.mesh, device, trusted=True)
+    with step("upload"):
+        state, _ = admit(tile.mesh, device, trusted=True)
     patch, count, segments = tile.patch, len(tile.mesh.vertices), len(tile.rows)
     order = state.order.download()
     rank = np.empty(count, np.int32)

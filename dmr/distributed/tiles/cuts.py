@@ -18,34 +18,17 @@ from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
 from dmr.distributed.threaded import by_pieces, flags
-from dmr.distributed.tiles.patch import NEXT, Mask, Patch
+from dmr.distributed.tiles.patch import NEXT, Edges, Mask, Patch
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
 
 AFTER_NEXT = NEXT[NEXT]
 
 
-@dataclass(frozen=True, eq=False)
-class Edges:
-    """The edges of a patch's triangles.
-
-    Attributes:
-        neighbours: (m, 3) int32, as `Mesh.neighbours`.
-        segments: (m, 3) int32, the row of the segment on an edge, -1 if there is none.
-    """
-
-    neighbours: Int
-    segments: Int
-
-    @property
-    def frozen(self) -> Mask:
-        """(m,) bool: whether a triangle has a cut edge."""
-        cut = (self.neighbours < 0) & (self.segments < 0)
-        return cut[:, 0] | cut[:, 1] | cut[:, 2]
-
-
 def edges_of(patch: Patch, threads: int | None = None) -> Edges:
     """Returns the edges of a patch; `threads` compute, None for all cores."""
+    if patch.edges is not None:
+        return patch.edges
     triangles, segments = patch.mesh.triangles, patch.mesh.segments
     keys = edge_keys(segments[:, 0], segments[:, 1])
     order = np.argsort(keys)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
-from dmr.distributed.threaded import by_pieces, touching
+from dmr.distributed.jobs.steps import step
+from dmr.distributed.threaded import by_pieces, flags, rows_taken, touching
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
-from dmr.distributed.tiles.cuts import Edges
-from dmr.distributed.tiles.patch import Mask, Patch
+from dmr.distributed.tiles.patch import Edges, Mask, Patch
 from dmr.distributed.unions.native import components
 from dmr.mesh.types import Float, Int, Mesh
 
@@ -121,22 +121,46 @@ def cut(
         The tiles. Of the seeds only those that are frozen, so that their tile does not refine them, remain seeds.
     """
     mesh = patch.mesh
-    predicted = predicted_triangles(mesh, bounds, neighbours=edges.neighbours, threads=threads)
-    weights = np.ceil(np.maximum(*predicted)).astype(np.int64)
+    with step("predict"):
+        predicted = predicted_triangles(mesh, bounds, neighbours=edges.neighbours, threads=threads)
+        weights = np.ceil(np.maximum(*predicted)).astype(np.int64)
     block = np.zeros(len(weights), np.int32)
     if int(weights.sum()) > tile_triangles:
-        component = components(edges.neighbours)
-        if turn % 3:
-            component = _around_seeds(patch, edges.neighbours, component, weights, tile_triangles, turn, threads)
-        places = _tripled_centroids(mesh, threads)
-        block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)], threads)
+        with step("components"):
+            component = components(edges.neighbours)
+            if turn % 3:
+                component = _around_seeds(patch, edges.neighbours, component, weights, tile_triangles, turn, threads)
+        with step("blocks"):
+            places = _tripled_centroids(mesh, threads)
+            block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)], threads)
     marked = replace(patch, seeds=patch.seeds & _beside_cuts(edges, block, threads))
     if not block.any() and marked.uses_all_vertices:
-        return [marked]
-    by_block = np.argsort(block, kind="stable")
-    ends = np.cumsum(np.bincount(block))
-    with ThreadPoolExecutor(thread_count(threads)) as pool:  # numpy takes rows without the interpreter's lock
-        return list(pool.map(partial(marked.taken, threads=1), np.split(by_block, ends[:-1])))
+        return [replace(marked, edges=edges)]
+    with step("take"):
+        by_block = np.argsort(block, kind="stable")
+        counts = np.bincount(block)
+        ends = np.cumsum(counts)
+        place = np.empty(len(block), np.int32)  # of each triangle in its block
+        place[by_block] = np.arange(len(block)) - np.repeat(ends - counts, counts)
+        with ThreadPoolExecutor(thread_count(threads)) as pool:  # numpy takes rows without the interpreter's lock
+            return list(pool.map(partial(_taken, marked, edges, block, place), np.split(by_block, ends[:-1])))
+
+
+def _taken(patch: Patch, edges: Edges, block: Int, place: Int, chosen: NDArray[np.intp]) -> Patch:
+    """Returns a block of triangles, with its edges.
+
+    Args:
+        edges: of the patch; block: of each triangle; place: of each triangle in its block.
+    """
+    across, on_edges = (rows_taken(each, chosen, 1) for each in (edges.neighbours, edges.segments))
+    inside = (across >= 0) & (np.take(block, across, mode="clip") == block[chosen[0]])
+    is_kept = flags(len(patch.mesh.segments) + 1, on_edges, 1)  # -1 flags the last
+    is_kept[-1] = False
+    row = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
+    row[-1] = -1
+    neighbours = np.where(inside, np.take(place, across, mode="clip"), np.int32(-1))
+    taken = patch.taken(chosen, 1, np.flatnonzero(is_kept))
+    return replace(taken, edges=Edges(neighbours, row[on_edges]))
 
 
 def _tripled_centroids(mesh: Mesh, threads: int | None) -> Float:
@@ -199,6 +223,11 @@ def _blocks(
     Args:
         component: as from `components`.
     """
+    if not component.any():  # one component, whose first triangle is 0
+        count = min(-(-int(weights.sum()) // most), len(weights))
+        if count > 1:
+            return block_of_each(places, weights, min(count + (shift != 0.0), len(weights)), shift, threads)
+        return np.zeros(len(weights), np.int32)
     is_first = component == np.arange(len(component), dtype=np.int32)
     first = np.flatnonzero(is_first)
     of_each = np.take(np.cumsum(is_first, dtype=np.int32) - np.int32(1), component)

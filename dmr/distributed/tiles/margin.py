@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
+from dmr.distributed.jobs.steps import step
 from dmr.distributed.tiles.admission import Tile
 from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_sparse
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
@@ -89,9 +90,11 @@ def separated(
         state.device.launch("fill_int32", state.slots, 1, in_margin)
     margin = _side(tile, state, in_margin, tile.patch.mesh.triangles[tile.frozen])
     margin_arrays = InMemory()
-    taken = _store(tile, state, margin, left, seeds, margin_arrays)
+    with step("download margin"):
+        taken = _store(tile, state, margin, left, seeds, margin_arrays)
     if has_core:
-        _store(tile, state, core, left, seeds, core_arrays)
+        with step("download core"):
+            _store(tile, state, core, left, seeds, core_arrays)
     shared = taken.download()
     shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]
     border = distinct(tile.border, shared)

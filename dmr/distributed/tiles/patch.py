@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.threads import thread_count
 from dmr.distributed.threaded import by_pieces, flags, rows_taken
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
-from dmr.distributed.unions.numbering import Union, is_among
+from dmr.distributed.unions.numbering import is_among
+from dmr.distributed.unions.union import Numbers, unite
 from dmr.memory import constant
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int, Mesh
@@ -21,9 +23,29 @@ Mask = NDArray[np.bool_]
 # Why a triangle of a patch violates a bound: 0 if it violates none, else the place in this list, plus 1.
 REASONS = ("small_input_angle", "precision", "kept_segment", "waiting", "budget")
 MOSTLY_ZERO = ("vertex_origin", "vertex_parameter", "seeds", "reasons")  # origins: less that of free vertices
+NEIGHBOURS, ON_EDGES = "edge_neighbours", "edge_segments"  # of stored `Edges`
 FREE_VERTEX = constant("FREE_VERTEX")
 NEXT = np.array([1, 2, 0])  # corner of each corner of a triangle
 OWN_ARRAYS = ("vertex_origin", "vertex_parameter", "segment_origin", "seeds", "reasons")
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The edges of a patch's triangles.
+
+    Attributes:
+        neighbours: (m, 3) int32, as `Mesh.neighbours`.
+        segments: (m, 3) int32, the row of the segment on an edge, -1 if there is none.
+    """
+
+    neighbours: Int
+    segments: Int
+
+    @property
+    def frozen(self) -> Mask:
+        """(m,) bool: whether a triangle has a cut edge."""
+        cut = (self.neighbours < 0) & (self.segments < 0)
+        return cut[:, 0] | cut[:, 1] | cut[:, 2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +62,7 @@ class Patch:
         segment_origin: (s,) int32, the input segment that a subsegment is a piece of.
         seeds: (m,) bool, triangles that wait, or that no tile has refined yet.
         reasons: (m,) uint8, why a triangle violates a bound (`REASONS`).
+        edges: of its triangles, where they are known (`edges_of`).
     """
 
     piece: Piece
@@ -48,6 +71,7 @@ class Patch:
     segment_origin: Int
     seeds: Mask
     reasons: NDArray[np.uint8]
+    edges: Edges | None = None
 
     @property
     def mesh(self) -> Mesh:
@@ -69,6 +93,8 @@ class Patch:
                 values = values - np.int32(FREE_VERTEX)
             places = np.flatnonzero(values)
             store_sparse(arrays, name, values[places], places)
+        if self.edges is not None:
+            arrays[NEIGHBOURS], arrays[ON_EDGES] = self.edges.neighbours, self.edges.segments
 
     @classmethod
     def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Patch:
@@ -80,7 +106,8 @@ class Patch:
             own[name] = np.zeros(rows, arrays[name].dtype)
             own[name][arrays[f"{name}_at"]] = arrays[name]
         own["vertex_origin"] += np.int32(FREE_VERTEX)
-        return cls(piece, **own)
+        edges = Edges(arrays[NEIGHBOURS], arrays[ON_EDGES]) if NEIGHBOURS in arrays else None
+        return cls(piece, **own, edges=edges)
 
     @property
     def uses_all_vertices(self) -> bool:
@@ -97,18 +124,22 @@ class Patch:
         """Returns the piece of the result: its segments are pieces of the input segments that are `named`."""
         return Piece(_published(self.mesh, self.segment_origin, named), self.numbers)
 
-    def taken(self, chosen: NDArray[np.intp], threads: int | None) -> Patch:
+    def taken(self, chosen: NDArray[np.intp], threads: int | None, segments: NDArray[np.intp] | None = None) -> Patch:
         """Returns the patch of the chosen triangles, with the vertices and segments that these have.
 
         Args:
             chosen: the numbers of the triangles; threads: that take rows.
+            segments: the rows of the segments that are edges of the triangles, where they are known.
         """
         mesh = self.mesh
         triangles = rows_taken(mesh.triangles, chosen, threads)
         is_used = flags(len(mesh.vertices), triangles, threads)
         place = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
-        kept = np.flatnonzero(is_used[mesh.segments[:, 0]] & is_used[mesh.segments[:, 1]])
-        kept = kept[_are_edges(mesh.segments[kept], triangles, len(is_used), threads)]
+        if segments is None:
+            kept = np.flatnonzero(is_used[mesh.segments[:, 0]] & is_used[mesh.segments[:, 1]])
+            kept = kept[_are_edges(mesh.segments[kept], triangles, len(is_used), threads)]
+        else:
+            kept = segments
         used = np.flatnonzero(is_used)
 
         def rows(array: NDArray[Any] | None, numbers: NDArray[np.intp]) -> Any:
@@ -159,22 +190,27 @@ def _published(mesh: Mesh, segment_origin: Int, named: Mask) -> Mesh:
     return Mesh.sound(**arrays)
 
 
-def glued(patches: Sequence[Patch]) -> Patch:
-    """Returns the union of patches, in which all vertices are numbered; its vertices are in the order of numbers."""
-    union = Union([patch.numbers for patch in patches])
+def glued(patches: Sequence[Patch], threads: int | None = None) -> Patch:
+    """Returns the union of patches, in which all vertices are numbered; its vertices are in the order of numbers.
+
+    Args:
+        threads: that compute; None for all cores.
+    """
+    union = unite([Numbers(patch.numbers) for patch in patches], thread_count(threads))
+
+    def rows(name: str, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        joined = np.concatenate(parts)
+        return rows_taken(joined, union.origins, threads) if name.startswith("vert") else joined
+
     arrays: dict[str, Any] = {}
     for name in MESH_ARRAYS:
         parts = [getattr(patch.mesh, name) for patch in patches]
         if name in ("triangles", "segments"):
-            parts = [local[part] for local, part in zip(union.places, parts, strict=True)]
-        by_vertex = name in ("vertices", "vertex_markers", "vertex_attributes")
-        arrays[name] = None if parts[0] is None else union.rows(parts) if by_vertex else np.concatenate(parts)
-    _, once = np.unique(np.sort(arrays["segments"], axis=1), axis=0, return_index=True)  # those between are in both
+            parts = [rows_taken(local, part, threads) for local, part in zip(union.places, parts, strict=True)]
+        arrays[name] = None if parts[0] is None else rows(name, parts)
+    _, once = np.unique(edge_keys(*arrays["segments"].T), return_index=True)  # those between are in both
     arrays["segments"], arrays["segment_markers"] = arrays["segments"][once], arrays["segment_markers"][once]
-    own = {
-        name: (union.rows if name.startswith("vertex") else np.concatenate)([getattr(patch, name) for patch in patches])
-        for name in OWN_ARRAYS
-    }
+    own = {name: rows(name, [getattr(patch, name) for patch in patches]) for name in OWN_ARRAYS}
     own["segment_origin"] = own["segment_origin"][once]
     return Patch(Piece(Mesh.sound(**arrays), union.numbers), **own)
 

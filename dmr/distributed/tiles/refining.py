@@ -14,9 +14,8 @@ from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
-from dmr.distributed.tiles.cuts import Edges
 from dmr.distributed.tiles.margin import Refined, separated
-from dmr.distributed.tiles.patch import Patch
+from dmr.distributed.tiles.patch import Edges, Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole

@@ -193,7 +193,9 @@ def regroup(
         places: of the patches in their folders; firsts: the number of the first new vertex of each.
     """
     patches = zip(inputs, places, firsts, strict=True)
-    tile = glued([Patch.load(Stored(folder, place)).numbered(first) for folder, place, first in patches])
+    tile = glued(
+        [Patch.load(Stored(folder, place)).numbered(first) for folder, place, first in patches], resources.threads
+    )
     origin = np.where(tile.vertex_origin == COARSE_VERTEX, FREE_VERTEX, tile.vertex_origin).astype(np.int32)
     replace(tile, vertex_origin=origin, seeds=np.ones(len(tile.seeds), np.bool_)).save(Stored(out, 0))
     return {"triangles": len(tile.seeds)}
@@ -335,7 +337,7 @@ def join(
     with step("load"):
         parts = [Patch.load(Stored(folder, 1)) for folder in inputs[1:]]
     with step("glue"):
-        band = glued(parts)
+        band = glued(parts, threads)
     with step("edges"):
         edges = edges_of(band, threads)
     with step("cut"):

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
 from dmr.distributed.tiles.bounds import Bounds
-from dmr.distributed.tiles.cuts import Edges
-from dmr.distributed.tiles.patch import Patch
+from dmr.distributed.tiles.patch import Edges, Patch
 from dmr.distributed.tiles.piece import Arrays
 from dmr.distributed.tiles.refining import as_patch, patch_edges, prepare, whole_of
 from dmr.distributed.tiles.whole import Whole

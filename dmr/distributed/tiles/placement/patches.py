@@ -23,8 +23,8 @@ from dmr.common.number_arrays import distinct
 from dmr.common.threads import available_threads
 from dmr.distributed.tiles.admission import admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
-from dmr.distributed.tiles.cuts import Edges, border_vertices, cut_edges, edges_of
-from dmr.distributed.tiles.patch import Mask, Patch
+from dmr.distributed.tiles.cuts import border_vertices, cut_edges, edges_of
+from dmr.distributed.tiles.patch import Edges, Mask, Patch
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.placement.circles import Circles
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted
