@@ -210,7 +210,7 @@ def glued(patches: Sequence[Patch], threads: int | None = None) -> Patch:
         arrays[name] = None if parts[0] is None else rows(name, parts)
     _, once = np.unique(edge_keys(*arrays["segments"].T), return_index=True)  # those between are in both
     arrays["segments"], arrays["segment_markers"] = arrays["segments"][once], arrays["segment_markers"][once]
-    own = {name: rows(name, [getattr(patch, name) for patch in patches]) for name in OWN_ARRAYS}
+    own: dict[str, Any] = {name: rows(name, [getattr(patch, name) for patch in patches]) for name in OWN_ARRAYS}
     own["segment_origin"] = own["segment_origin"][once]
     return Patch(Piece(Mesh.sound(**arrays), union.numbers), **own)
 
