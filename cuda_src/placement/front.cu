@@ -47,14 +47,22 @@ struct alignas(16) Proposal {
     int32 support;      // how well the nodes around it fit: WORST for each, less the mean misfit
 };
 
-// The apex on the left of the base a -> b, with sides of about `size`.
-INLINE Proposal proposal_on(Point a, Point b, float64 size) {
-    const float64 squared_base = squared_length(a, b), least = 0.6 * square_root(squared_base);
-    const float64 side = size > least ? size : least;
-    const float64 height = square_root((side * side - 0.25 * squared_base) / squared_base); // in bases
-    const Point middle = {a.x + 0.5 * (b.x - a.x), a.y + 0.5 * (b.y - a.y)};
-    return {{middle.x - height * (b.y - a.y), middle.y + height * (b.x - a.x)}, middle, middle, side, true, 0};
-}
+// The triangles on a base, with sides of about `size`.
+struct Isosceles {
+    float64 side, height; // in units of the coordinates, and in bases
+
+    METHOD Isosceles(float64 squared_base, float64 size) {
+        const float64 least = 0.6 * square_root(squared_base);
+        side = size > least ? size : least;
+        height = square_root((side * side - 0.25 * squared_base) / squared_base);
+    }
+
+    // The proposal on the left of the base a -> b.
+    METHOD Proposal on(Point a, Point b) const {
+        const Point middle = {a.x + 0.5 * (b.x - a.x), a.y + 0.5 * (b.y - a.y)};
+        return {{middle.x - height * (b.y - a.y), middle.y + height * (b.x - a.x)}, middle, middle, side, true, 0};
+    }
+};
 
 // The lists of a round.
 KERNEL_STRUCT(Proposals) {
@@ -92,7 +100,9 @@ enum ProposalFate : int32 { ACCEPTED, WAITS, PROPOSAL_FATES };
 KERNEL(propose_at_pieces, const int32 *pieces, Nodes nodes, Proposals proposals) {
     for (const Index i : launch) {
         const int32 a = pieces[2 * i], b = pieces[2 * i + 1];
-        const Proposal made = proposal_on(nodes.points[a], nodes.points[b], 0.5 * (nodes.sizes[a] + nodes.sizes[b]));
+        const Point start = nodes.points[a], end = nodes.points[b];
+        const float64 size = 0.5 * (nodes.sizes[a] + nodes.sizes[b]);
+        const Proposal made = Isosceles(squared_length(start, end), size).on(start, end);
         proposals.list(0)[i] = made;
         proposals.apexes[i] = made.apex;
     }
@@ -162,9 +172,10 @@ INLINE void for_proposals(int32 node, const Neighbourhood &near, const Nodes &no
         const int place = places[first];
         places[first] = places[rank];
         const float64 wanted = 0.5 * (nodes.sizes[node] + nodes.sizes[near.nodes[place]]);
+        const Isosceles shape(squared_length(p, near.at(place)), wanted);
         for (int turn = 0; turn < 2; ++turn) {
             const Point a = turn ? near.at(place) : p, b = turn ? p : near.at(place);
-            Proposal here = proposal_on(a, b, wanted);
+            Proposal here = shape.on(a, b);
             here.origin = p;
             here.by_outline = by_outline;
             // Slightly less than the spacing: the size at the apex is not known yet.

@@ -218,42 +218,29 @@ KERNEL(list_sharp_corners_around, Listing around, const Triangle *triangles, con
     }
 }
 
-// Lists the triangles around listed vertices, and their neighbours.
-KERNEL(list_triangles_around, const int32 *listed, const Triangle *triangles, const int32 *incident, Listing around) {
-    for (const Index i : launch) {
-        for_triangles_around(triangles, listed[i], incident[listed[i]], [&](const Triangle &one, int32 t, int k) {
-            around.add(t);
-            const int32 across = link_across(one, k);
-            if (across >= 0)
-                around.add(across);
-        });
-    }
-}
+// Listed vertices that are to be moved.
+KERNEL_STRUCT(Stars) {
+    const Triangle *triangles;
+    const int32 *incident;
+    Point *points;
+    float64 *worst; // by vertex: the sharpest triangle around it, if that is sharper than the limit; 0 otherwise
+    int32 *moved;   // by place in the list: 1 if the vertex has moved; between two turns 0, as `worst`
+    float64 limit;
 
-// worst[v] = the sharpest triangle around a listed vertex, if it is sharper than `limit`; 0 otherwise. Removes the
-// vertices' marks.
-KERNEL(rate_stars, Listing sharp, const Triangle *triangles, const Point *points, const int32 *incident, float64 limit,
-       float64 *worst) {
-    for (const Index i : launch) {
-        const int32 v = sharp.listed[i];
-        sharp.marks[v] = 0;
+    METHOD void rate(int32 v) const {
         const float64 found = sharpest_around(triangles, points, v, incident[v]);
         worst[v] = found > limit ? found : 0.0;
     }
-}
 
-// Moves listed vertices, of which no two are neighbours, to places where the cost is lower: by direct search in eight
-// directions. (Freitag, Jones and Plassmann 1999 maximise the smallest angle, in independent sets, too.) The order of
-// neighbours is a hash that differs from sweep to sweep. A vertex around which no triangle is sharper than `limit` any
-// more stays. moved[i] = 1 if the i-th one moves; it starts with 0.
-KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *incident, const float64 *worst,
-       float64 limit, uint32 sweep, Point *points, int32 *moved) {
-    constexpr float64 DIAGONAL = 0.70710678118654752;
-    constexpr int DIRECTIONS = 8;
-    for (const Index i : launch) {
-        const int32 v = listed[i];
+    // Moves a vertex to where its cost is lower, by direct search in eight directions, unless a neighbour goes first:
+    // the order is a hash that differs from sweep to sweep. (Freitag, Jones and Plassmann 1999 maximise the smallest
+    // angle, in independent sets, too.) A vertex around which no triangle is sharper than the limit any more stays.
+    // Returns whether it has moved.
+    METHOD bool lift(int32 v, uint32 sweep) const {
+        constexpr float64 DIAGONAL = 0.70710678118654752;
+        constexpr int DIRECTIONS = 8;
         if (worst[v] == 0.0)
-            continue;
+            return false;
         const uint32 priority = hash32(hash32(sweep) ^ uint32(v));
         bool first = true;
         float64 squared_reach = INFINITE, sharpest = 0.0;
@@ -261,6 +248,8 @@ KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *
         LiftedStar star;
         const int count = for_star(triangles, v, incident[v], [&](int32 next, int32 previous) {
             first = first && (worst[next] == 0.0 || hash32(hash32(sweep) ^ uint32(next)) < priority);
+            if (!first)
+                return;
             const float64 squared = squared_length(start, points[next]);
             squared_reach = squared < squared_reach ? squared : squared_reach;
             const float64 here = sharpness(start, points[next], points[previous]);
@@ -268,7 +257,7 @@ KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *
             star.corners[star.count++] = points[next];
         });
         if (!first || count == MOST_AROUND || !(sharpest > limit))
-            continue;
+            return false;
         star.close();
         Point best = start;
         float64 least, step = 0.25 * square_root(squared_reach);
@@ -290,19 +279,66 @@ KERNEL(lift_stars, const int32 *listed, const Triangle *triangles, const int32 *
             if (!found)
                 step *= 0.5;
         }
-        if (best.x != start.x || best.y != start.y) {
-            points[v] = best;
-            moved[i] = 1;
-        }
+        if (best.x == start.x && best.y == start.y)
+            return false;
+        points[v] = best;
+        return true;
+    }
+
+    // After the sweeps: lists the triangles around a vertex that has moved, and their neighbours.
+    METHOD void finish(int32 v, bool has_moved, const Listing &around) const {
+        worst[v] = 0.0;
+        if (has_moved)
+            for_triangles_around(triangles, v, incident[v], [&](const Triangle &one, int32 t, int k) {
+                around.add(t);
+                const int32 across = link_across(one, k);
+                if (across >= 0)
+                    around.add(across);
+            });
+    }
+};
+
+// The first step of a turn: rates the listed vertices, and removes their marks.
+KERNEL(rate_stars, Listing sharp, Stars stars) {
+    for (const Index i : launch) {
+        sharp.marks[sharp.listed[i]] = 0;
+        stars.rate(sharp.listed[i]);
     }
 }
 
-// Lists those vertices that have moved, in any order. worst[v] = 0 for all, and moved[i] = 0.
-KERNEL(list_moved, const int32 *listed, int32 *moved, float64 *worst, int32 *found, int32 *count) {
+// A sweep over the listed vertices.
+KERNEL(lift_stars, Listing sharp, Stars stars, uint32 sweep) {
+    for (const Index i : launch)
+        if (stars.lift(sharp.listed[i], sweep))
+            stars.moved[i] = 1;
+}
+
+// The last step of a turn: lists the triangles around the vertices that have moved, and their neighbours.
+KERNEL(finish_stars, Listing sharp, Stars stars, Listing around) {
     for (const Index i : launch) {
-        worst[listed[i]] = 0.0;
-        if (moved[i])
-            found[atomic_add(count, 1)] = listed[i];
-        moved[i] = 0;
+        stars.finish(sharp.listed[i], stars.moved[i] != 0, around);
+        stars.moved[i] = 0;
+    }
+}
+
+// A whole turn, by one team: one launch instead of ten.
+TEAM_KERNEL(lift_few_stars, Listing sharp, Stars stars, uint32 sweeps, Listing around, int64 count) {
+    for (const Team team : launch.teams()) {
+        const Piece all = {0, count};
+        for (const Index i : team.share(all)) {
+            sharp.marks[sharp.listed[i]] = 0;
+            stars.rate(sharp.listed[i]);
+        }
+        team.barrier();
+        for (uint32 sweep = 0; sweep < sweeps; ++sweep) {
+            for (const Index i : team.share(all))
+                if (stars.lift(sharp.listed[i], sweep))
+                    stars.moved[i] = 1;
+            team.barrier();
+        }
+        for (const Index i : team.share(all)) {
+            stars.finish(sharp.listed[i], stars.moved[i] != 0, around);
+            stars.moved[i] = 0;
+        }
     }
 }

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, DeviceCount, Enumeration, Packed, constant, flagged_indices, pack, record
+from dmr.memory import (
+    Device,
+    DeviceArray,
+    DeviceCount,
+    Enumeration,
+    Loop,
+    Packed,
+    constant,
+    flagged_indices,
+    pack,
+    record,
+)
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.cells import Cells
 from dmr.refinement.placement.lattice import lattice_points
@@ -81,6 +92,7 @@ class Front:
         self._numbers[Entry.FRONT_NODES], count = n + inside, len(outline.fronts)
         self._lists, self._apexes = device.empty(0, PROPOSAL), device.empty(0, POINT)
         self._apex_sizes = device.empty(0, np.float64)
+        self._loop: Loop | None
         self._reserve(count)
         self._numbers[Entry.PENDING_PROPOSALS] = self._numbers[Entry.FRESH_PROPOSALS] = count
         fronts = device.array(outline.fronts.reshape(-1))
@@ -126,17 +138,16 @@ class Front:
     def _advance(self, limit: TimeLimit, report: Callable[[int], object] | None) -> None:
         """Runs rounds until no proposal is left, or a limit is reached."""
         numbers = self._numbers
-        loop = None
         while numbers[Entry.PENDING_PROPOSALS] and numbers[Entry.FRONT_NODES] < self._limit and not limit.over:
             if self._lacks_capacity():
                 self._reserve(int(numbers[Entry.PENDING_PROPOSALS]))
-                loop = None
-            loop = loop or self._device.loop(self._launch_round, self._entry(Entry.FRONT_HALT))
+            if self._loop is None:
+                self._loop = self._device.loop(self._launch_round, self._entry(Entry.FRONT_HALT))
             rounds = limit.rounds(MOST_ROUNDS if report is None else ROUNDS_TO_REPORT)
             numbers[Entry.LAST_FRONT_ROUND] = min(int(numbers[Entry.FRONT_ROUND]) + rounds, MOST_ROUNDS)
             self._progress.upload(numbers)
             with limit.measured():
-                loop.run()
+                self._loop.run()
                 self._progress.download(out=numbers)
             if report is not None:
                 with self._device.set_aside():
@@ -186,7 +197,7 @@ class Front:
 
     def _reserve(self, pending: int) -> None:
         """Allocates what rounds with this many proposals, or twice as many, need; copies nodes and proposals there."""
-        device, numbers = self._device, self._numbers
+        device, numbers, self._loop = self._device, self._numbers, None  # a loop has the addresses of the arrays
         nodes, most = int(numbers[Entry.FRONT_NODES]), MOST_PROPOSALS * max(2 * pending, FEWEST_PENDING)
         capacity = 2 * max(nodes, pending, FEWEST_NODES)
         self._points, self._node_sizes = self._points.grown(capacity), self._node_sizes.grown(capacity)

@@ -19,6 +19,7 @@ from dmr.triangulation.rounds.epochs import Epochs
 EVEN_ROUNDS, ROUNDS = (6,), (6, 6)  # of Laplace's smoothing, before each time that edges are flipped
 LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted
 LIFTS, SWEEPS = 12, 8  # times that the mesh is made Delaunay again, and moves before each
+FEW_STARS = 256  # one team moves these vertices faster than ten launches
 
 
 def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Report | None = None) -> None:
@@ -121,21 +122,22 @@ def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, report: Repo
     if not found:
         return
     worst, moved = device.zeros(state.vertices, np.float64), device.zeros(state.vertices, np.int32)
-    lifted, lifted_count = device.empty(state.vertices, np.int32), device.zeros(1, np.int32)
     for turn in range(LIFTS):
-        device.launch("rate_stars", found, sharp.view, state.triangles, state.points, incident, limit, worst)
-        for sweep in range(SWEEPS):
-            device.launch(
-                "lift_stars", found, sharp.listed, state.triangles, incident, worst, limit, sweep, state.points, moved
-            )  # fmt: skip
-        device.launch("list_moved", found, sharp.listed, moved, worst, lifted, lifted_count)
-        found = int(lifted_count.download()[0])
-        if not found:
-            return
-        lifted_count.fill(0)
+        stars = pack(
+            "Stars", triangles=state.triangles, incident=incident, points=state.points, worst=worst, moved=moved,
+            limit=limit,
+        )  # fmt: skip
+        if found <= FEW_STARS or device.threads == 1:
+            device.launch("lift_few_stars", 1, sharp.view, stars, SWEEPS, around.view, found)
+        else:
+            device.launch("rate_stars", found, sharp.view, stars)
+            for sweep in range(SWEEPS):
+                device.launch("lift_stars", found, sharp.view, stars, sweep)
+            device.launch("finish_stars", found, sharp.view, stars, around.view)
         # Only triangles around the vertices that have moved need flips, and have new angles.
-        device.launch("list_triangles_around", found, lifted, state.triangles, incident, around.view)
         near = around.take()
+        if not near:
+            return
         flipped = flip_flagged(state, epochs, around.marks, (around.listed, near))
         if flipped:
             incident = _incident(state)
