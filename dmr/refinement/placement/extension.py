@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.memory import Device
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.sizing.size_field import SizeField
@@ -21,12 +22,12 @@ STEPS = 50  # of Jacobi's iteration
 LEAST_WEIGHT = 1e-6  # of an edge; it would be negative beside an obtuse angle on both sides
 
 
-def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: int) -> SizeField:
+def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: int, device: Device) -> SizeField:
     """Returns the sizes of the pieces at an outline, and between them in its domain.
 
     Args:
         points: (n, 2) vertices of the divided outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, at most `most`.
-        most: the size where no piece is near.
+        most: the size where no piece is near; segments: how many the outline has; device: a CPU.
     """
     rows, step = _rows(points, min(FEWEST_POINTS + POINTS_PER_SEGMENT * segments, MOST_POINTS))
     places = np.concatenate([points, rows, _layers(points, pieces, step)])
@@ -38,7 +39,7 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
     is_given[pieces] = True
     links = Links(plane.tables.finding_neighbours(), np.empty(0, np.int32))
     mesh = record_triangulation(Mesh.sound(vertices=places, triangles=plane.triangles), links)
-    return SizeField(mesh, _harmonic(places, plane.triangles, values, is_given), on="vertices")
+    return SizeField(mesh, _harmonic(places, plane.triangles, values, is_given, device), on="vertices")
 
 
 def _layers(points: Float, pieces: Int, farthest: float) -> Float:
@@ -72,7 +73,7 @@ def _rows(points: Float, count: float) -> tuple[Float, float]:
     return np.stack([x.reshape(-1), y.reshape(-1)], axis=1), step
 
 
-def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np.bool_]) -> Float:
+def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np.bool_], device: Device) -> Float:
     """Returns values of which each is the weighted mean of its neighbours, except the given ones.
 
     The weights are those of linear finite elements: the cotangents of the angles opposite the edges.
@@ -88,9 +89,14 @@ def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np
             edges.append(np.stack([start[free], end[free]]))
             weights.append(weight[free])
     (start, end), weight = np.concatenate(edges, axis=1), np.concatenate(weights)
-    moved, row = np.unique(start, return_inverse=True)
-    total = np.bincount(row, weight)
-    values = values.copy()
-    for _ in range(STEPS):
-        values[moved] = np.bincount(row, weight * values[end]) / total
-    return values
+    degree, total = np.bincount(start), np.bincount(start, weight)
+    moved = np.flatnonzero(degree).astype(np.int32)
+    first = np.concatenate([[0], np.cumsum(degree[moved])]).astype(np.int32)
+    order = np.argsort(start, kind="stable")  # sums have the order of the triangles
+    found = device.array(values)
+    device.launch(
+        "average_values", 1, device.array(moved), device.array(first), device.array(end[order]),
+        device.array(weight[order]), device.array(total[moved]), len(moved), STEPS,
+        device.empty(len(moved), np.float64), found,
+    )  # fmt: skip
+    return found.detach()

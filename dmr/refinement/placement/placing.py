@@ -264,7 +264,8 @@ def _beside_fine_pieces(
         shorter = np.isfinite(there) & (length < least * there)
         if not shorter.any():
             return ()
-        return (extended(points, pieces, np.where(shorter, length, sizes.number), sizes.number, len(segments.ends)),)
+        given = np.where(shorter, length, sizes.number)
+        return (extended(points, pieces, given, sizes.number, len(segments.ends), device),)
     fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
         return ()
