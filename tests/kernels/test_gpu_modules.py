@@ -149,12 +149,13 @@ def test_placement_by_size_prepares_its_modules(recorded):
 
 
 def test_point_location_prepares_its_modules(recorded):
+    spared = {"primitives/scan"}  # few keys are sorted by one team, without it
     points, values = np.random.default_rng(1).random((SORTED_FROM, 2)), np.ones(len(MESH.vertices))
     dmr.Locator(MESH, device="cpu").interpolate(values, points)
-    assert recorded.late == set() and recorded.prepared == recorded.launched
+    assert recorded.late == set() and recorded.prepared - recorded.launched <= spared
     recorded.forget()
     DeviceBackground(MESH, open_device("cpu")).places(points)
-    assert recorded.late == set() and recorded.prepared == recorded.launched
+    assert recorded.late == set() and recorded.prepared - recorded.launched <= spared
 
 
 def test_optimisation_prepares_its_modules(recorded):
