@@ -96,13 +96,61 @@ enum FrontEntry : int32 {
 // Outcomes of a proposal; the others are dropped.
 enum ProposalFate : int32 { ACCEPTED, WAITS, PROPOSAL_FATES };
 
+constexpr int MOST_LAYERS = 5;       // of triangles between two walls, whose first points are fitted to the width
+constexpr float64 LAYER_STEP = 1.5;  // sizes between the places at which a ray across the domain looks for walls,
+constexpr float64 LAYER_REACH = 1.1; // and around each: pieces are hardly longer than 4/3 sizes
+
+// Where the ray from p in a direction meets the piece u-w, in units of the direction; INFINITE if it does not.
+INLINE float64 distance_along(Point p, Point direction, Point u, Point w) {
+    const Point piece = {w.x - u.x, w.y - u.y}, way = {u.x - p.x, u.y - p.y};
+    const float64 across = direction.x * piece.y - direction.y * piece.x;
+    const float64 along = (way.x * direction.y - way.y * direction.x) / across; // on the piece
+    const float64 distance = (way.x * piece.y - way.y * piece.x) / across;
+    return along >= 0.0 && along <= 1.0 && distance > 0x1p-20 ? distance : INFINITE;
+}
+
+// The factor by which the heights of the proposals at a piece are multiplied: between two walls that are near to each
+// other, layers of triangles divide the width evenly, as pieces do a segment. Their number is that for which the mean
+// edge is nearest to the size, as a ratio (n and n + 1 then change places at 0.97 n (n + 1) layers, squared; the layers
+// have two slanting edges per horizontal one). Without this, points that start from both walls meet where they do not
+// fit, and a layer is missing.
+INLINE float64 layer_factor(const Proposal &made, float64 size, const Nodes &nodes, const Cells &cells) {
+    const Point height = {made.apex.x - made.middle.x, made.apex.y - made.middle.y};
+    const float64 length = square_root(height.x * height.x + height.y * height.y);
+    float64 layers = INFINITE;
+    if (!(length < LAYER_STEP * size)) // beside a segment that is not divided
+        return 1.0;
+    for (float64 way = 0.5 * LAYER_STEP * size; way < MOST_LAYERS * length && layers == INFINITE;
+         way += LAYER_STEP * size) {
+        const Point place = {made.middle.x + way / length * height.x, made.middle.y + way / length * height.y};
+        cells.for_near(place, LAYER_REACH * size, size, [&](int32 node) {
+            if (node < nodes.outline)
+                for (int32 k = nodes.first_piece[node]; k < nodes.first_piece[node + 1]; ++k) {
+                    const float64 here =
+                        distance_along(made.middle, height, nodes.points[node], nodes.points[nodes.across[k]]);
+                    layers = here < layers ? here : layers;
+                }
+            return true;
+        });
+    }
+    if (!(layers < MOST_LAYERS + 0.5))
+        return 1.0;
+    const int below = int(layers), fitting = layers * layers > 0.97 * below * (below + 1) ? below + 1 : below;
+    return fitting >= 2 && fitting <= MOST_LAYERS ? layers / fitting : 1.0;
+}
+
 // One proposal per directed piece of the outline with the domain on its left.
-KERNEL(propose_at_pieces, const int32 *pieces, Nodes nodes, Proposals proposals) {
+KERNEL(propose_at_pieces, const int32 *pieces, Nodes nodes, Cells cells, Proposals proposals) {
     for (const Index i : launch) {
         const int32 a = pieces[2 * i], b = pieces[2 * i + 1];
         const Point start = nodes.points[a], end = nodes.points[b];
         const float64 size = 0.5 * (nodes.sizes[a] + nodes.sizes[b]);
-        const Proposal made = Isosceles(squared_length(start, end), size).on(start, end);
+        Proposal made = Isosceles(squared_length(start, end), size).on(start, end);
+        if (size < INFINITE) {
+            const float64 factor = layer_factor(made, size, nodes, cells);
+            made.apex = {made.middle.x + factor * (made.apex.x - made.middle.x),
+                         made.middle.y + factor * (made.apex.y - made.middle.y)};
+        }
         proposals.list(0)[i] = made;
         proposals.apexes[i] = made.apex;
     }

@@ -1,8 +1,8 @@
 """Extends the lengths of the pieces of an outline into its domain.
 
 Where one size is wanted everywhere and parts of the outline are finer, the sizes between are those of a harmonic
-function, in a coarse triangulation: of the outline, and a few points between its parts. Without these points, narrow
-triangles that join fine parts of an outline would give bands of small sizes.
+function, in a coarse triangulation: of the outline, and a few points between its parts. Without these points, edges
+and narrow triangles that join fine parts of an outline would give bands of small sizes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 from dmr.memory import Device
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
+from dmr.refinement.placement.metric import lengths
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
 FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 12, 0.2, 4096  # in the rectangle around the outline
 FIRST_LAYER = 24  # pieces per point beside them in the first layer
+FAR = 32.0  # sizes: on longer edges between fine parts of an outline there are points,
+BETWEEN_LONG = 4.0  # and on those at a piece whose neighbours are this many times as long;
+NEXT, GROWTH = 20.0, 4.0  # sizes to the first of them, and the ratio of their distances
+RESOLVED = 2.0**-20  # least distance from an end, in lengths of the edge
 STEPS = 50  # of Jacobi's iteration
 LEAST_WEIGHT = 1e-6  # of an edge; it would be negative beside an obtuse angle on both sides
 
@@ -30,16 +35,57 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
         most: the size where no piece is near; segments: how many the outline has; device: a CPU.
     """
     rows, step = _rows(points, min(FEWEST_POINTS + POINTS_PER_SEGMENT * segments, MOST_POINTS))
-    places = np.concatenate([points, rows, _layers(points, pieces, step)])
-    plane = triangulate_plane(Pslg(places, pieces))
-    places = np.concatenate([places, plane.new_vertices])
-    values = np.full(len(places), most)
-    np.minimum.at(values, pieces, sizes[:, None])
-    is_given = np.zeros(len(places), bool)
+    given = np.full(len(points), most)
+    np.minimum.at(given, pieces, sizes[:, None])
+    mesh = _triangulated(np.concatenate([points, rows, _layers(points, pieces, step)]), pieces)
+    between = _between(points, pieces, sizes, given, mesh)
+    if len(between):
+        mesh = _triangulated(np.concatenate([mesh.vertices, between]), pieces)
+    values = np.full(len(mesh.vertices), most)
+    values[: len(points)] = given
+    is_given = np.zeros(len(mesh.vertices), bool)
     is_given[pieces] = True
+    return SizeField(mesh, _harmonic(mesh.vertices, mesh.triangles, values, is_given, device), on="vertices")
+
+
+def _triangulated(points: Float, pieces: Int) -> Mesh:
+    """Returns a triangulation of the points, and of those at which pieces cross."""
+    plane = triangulate_plane(Pslg(points, pieces))
     links = Links(plane.tables.finding_neighbours(), np.empty(0, np.int32))
-    mesh = record_triangulation(Mesh.sound(vertices=places, triangles=plane.triangles), links)
-    return SizeField(mesh, _harmonic(places, plane.triangles, values, is_given, device), on="vertices")
+    vertices = np.concatenate([points, plane.new_vertices])
+    return record_triangulation(Mesh.sound(vertices=vertices, triangles=plane.triangles), links)
+
+
+def _between(points: Float, pieces: Int, sizes: Float, given: Float, mesh: Mesh) -> Float:
+    """Returns points on long edges of a triangulation, at distances from their ends that grow.
+
+    Sizes on an edge that joins two fine parts of an outline, such as the ends of two slits, would be as small as there
+    all along, and those around a short piece between long ones would grow too slowly.
+
+    Args:
+        points: (n, 2) of the outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, and given: (n,) of the points.
+        mesh: a triangulation of the points, and others after them.
+    """
+    places, triangles = mesh.vertices, mesh.triangles
+    longest = np.zeros(len(points))
+    np.maximum.at(longest, pieces, sizes[:, None])
+    between_long = (longest[pieces] > BETWEEN_LONG * sizes[:, None]).all(axis=1)
+    is_alone, size = np.zeros(len(places), bool), np.full(len(places), np.inf)
+    is_alone[pieces[between_long]] = True
+    size[: len(points)] = given
+    edges = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+    start, other = edges.T
+    length = lengths(places[other] - places[start])
+    joins = length > FAR * np.maximum(size[start], size[other])
+    found = [0.5 * (places[start] + places[other])[joins & (start < other)]]
+    far = joins | (is_alone[start] & (length > FAR * size[start]))
+    start, other, length = start[far], other[far], length[far]
+    distance = np.maximum(NEXT * size[start], RESOLVED * length)
+    while (near := distance < 0.4 * length).any():
+        part = (distance[near] / length[near])[:, None]
+        found.append(places[start[near]] + part * (places[other[near]] - places[start[near]]))
+        distance = GROWTH * distance
+    return np.concatenate(found)
 
 
 def _layers(points: Float, pieces: Int, farthest: float) -> Float:

@@ -96,7 +96,7 @@ class Front:
         self._reserve(count)
         self._numbers[Entry.PENDING_PROPOSALS] = self._numbers[Entry.FRESH_PROPOSALS] = count
         fronts = device.array(outline.fronts.reshape(-1))
-        device.launch("propose_at_pieces", count, fronts, self._nodes, self._proposals)
+        device.launch("propose_at_pieces", count, fronts, self._nodes, self._cells.view, self._proposals)
         self._sizes.evaluate(self._apexes, count, self._apex_sizes)
         with device.rehearsal():
             self._launch_round()

@@ -42,7 +42,10 @@ from dmr.triangulation.plane import Plane
 from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller
-GROWTH = 0.5  # where sizes vary, they grow by this much per unit of distance from it, unless the user says otherwise
+# Where sizes vary, they grow from it by GROWTH per unit of distance, unless the user says otherwise. Where such pieces
+# are shorter than REFERENCE sizes on average, they grow faster, so that fewer triangles lie between both lengths, but
+# not faster than STEEPEST: angles have a bound.
+GROWTH, REFERENCE, STEEPEST = 0.5, 0.6, 1.0
 SHORT = 3.0  # sizes: if some segment is shorter, all shorter pieces make one size for all places smaller around them
 POINTS_PER_SECOND = 1e6  # with a limit on seconds, a lattice has no more points: the steps after it are not cut short
 
@@ -270,7 +273,10 @@ def _beside_fine_pieces(
     if not fine.any():
         return ()
     start, end = (points[pieces[fine, k]] for k in range(2))
-    return (SegmentSizes(start, end, length[fine], GROWTH if growth is None else growth),)
+    if growth is None:
+        mean = float(np.cumsum(length[fine] / there[fine])[-1]) / int(fine.sum())  # in order: the same bits everywhere
+        growth = min(GROWTH * max(REFERENCE / mean, 1.0), STEEPEST)
+    return (SegmentSizes(start, end, length[fine], growth),)
 
 
 def _has_coarse(outline: _Divided, lowered: SizeSource) -> bool:

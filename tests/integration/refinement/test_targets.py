@@ -328,3 +328,37 @@ def test_the_cells_of_the_front_get_more_slots_when_they_need_them(monkeypatch):
     monkeypatch.setattr(front, "Cells", FewSlots)
     assert mesh_digest(dmr.refine(SQUARE, size=steep, device="cpu", threads=1).mesh) == expected
     assert tables[-1] > tables[0]
+
+
+@pytest.mark.parametrize(("layers", "fitting"), [(2.2, 2), (2.6, 3), (3.6, 4), (4.6, 5)])
+def test_layers_divide_the_width_of_a_strip(layers, fitting, device_options):
+    height = layers * np.sqrt(3) / 2
+    strip = domains.polygon([(0, 0), (40, 0), (40, height), (0, height)])
+    fine = dmr.refine(strip, size=1.0, **device_options)
+    assert dmr.validate(fine.mesh, input=strip, min_angle=30).ok
+    middle = fine.mesh.vertices[fine.mesh.triangles].mean(axis=1)
+    count = ((middle[:, 0] > 5) & (middle[:, 0] < 35)).sum()
+    assert count == pytest.approx(2 * 30 * fitting, rel=0.1)
+
+
+def test_sizes_grow_faster_from_a_much_finer_outline(device_options):
+    """Around a hole of pieces of 0.63 sizes they grow by a half per unit of distance, around one of 0.31 by more."""
+    counts = []
+    for pieces, as_by_half in ((100, True), (200, False)):
+        domain = domains.polygon([(-2, -2), (2, -2), (2, 2), (-2, 2)], holes=[domains.circle_points(1.0, pieces)])
+        size = lambda points: np.full(len(points), 0.1)  # noqa: E731
+        fine, by_half = (dmr.refine(domain, size=size, grading=g, **device_options).mesh for g in (None, 0.5))
+        assert dmr.validate(fine, input=domain, min_angle=30).ok
+        assert (mesh_digest(fine) == mesh_digest(by_half)) == as_by_half
+        counts.append(len(fine.triangles) / len(by_half.triangles))
+    assert counts[1] < 0.95
+
+
+def test_sizes_between_two_slits_are_not_those_of_their_ends(device_options):
+    """An edge of the coarse triangulation joins both ends."""
+    slits = [np.array([(x, -0.002), (x + 0.8, -0.002), (x + 0.8, 0.002), (x, 0.002)]) for x in (-1.4, 0.6)]
+    domain = domains.polygon([(-2, -1), (2, -1), (2, 1), (-2, 1)], holes=slits)
+    mesh = dmr.refine(domain, size=0.05, **device_options).mesh
+    start, end = (mesh.vertices[ends] for ends in mesh.edges.T)
+    near = np.hypot(*(0.5 * (start + end)).T) < 0.2
+    assert np.hypot(*(end - start).T)[near].mean() > 0.03  # 0.021 without points on that edge
