@@ -166,10 +166,10 @@ struct Neighbourhood {
 
     METHOD bool keeps_distance(Point p, float64 distance) const {
         const float64 least = distance * distance;
-        int64 nearer = 0;
+        uint64 nearer = 0; // the sign of a difference: g++ computes two at a time
         for (int k = 0; k < count; ++k)
-            nearer |= squared_length(at(k), p) < least;
-        return nearer == 0;
+            nearer |= bits_of(squared_length(at(k), p) - least);
+        return nearer >> 63 == 0;
     }
 
     METHOD bool has_one_below(int32 number) const {
@@ -374,10 +374,10 @@ class Surroundings {
             });
             return all;
         }
-        int64 nearer = 0;
+        uint64 nearer = 0; // the sign of a difference: g++ computes two at a time
         for (int k = 0; k < count; ++k)
-            nearer |= !(squared_length({x[k], y[k]}, p) >= least);
-        return nearer == 0;
+            nearer |= bits_of(squared_length({x[k], y[k]}, p) - least);
+        return nearer >> 63 == 0;
     }
 
     // Calls visit(node, its place, squared distance) for those that are nearer to a place than a distance.
