@@ -22,6 +22,8 @@ def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
         threads: the number of copying threads; other Python threads run meanwhile.
     """
     if source.nbytes < WORTH_SHARING:
+        if source.dtype.names is not None:  # numpy copies records field by field, which takes 30 times as long
+            target, source = target.view(np.uint8), source.view(np.uint8)
         np.copyto(target, source)
         return
     assert target.flags.c_contiguous and source.flags.c_contiguous
