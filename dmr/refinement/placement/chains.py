@@ -20,7 +20,7 @@ from dmr.refinement.placement.targets import SPACED
 from dmr.sizing.source import SizeSource
 
 SHORT = 20.0  # sizes: where some segments are below 3 sizes, pieces of those below this length are hardly longer than
-# the size, as in Gmsh,
+# the size, as in Gmsh, also in chains,
 TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # which means by this many sizes over the whole segment: where one size is
 # wanted, and where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
@@ -120,11 +120,13 @@ def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> 
     tolerance = TOLERANCE if even else UNEVEN_TOLERANCE
     below = np.maximum(np.floor(totals), 1)
     alone = np.where(totals * totals > below * (below + 1), below + 1, below)
+    carries = totals >= FEWEST_TO_CARRY
     if (totals < (1 - TOLERANCE) * FEWEST_TO_CARRY).any():
+        carries &= totals >= SHORT
         alone = np.where(totals < SHORT, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone)
     counts: NDArray[np.int64] = alone.astype(np.int64)
     fewest, most = np.ceil(totals / LONGEST), np.floor(totals / SHORTEST)
-    for chain in _chains(points, segments, (totals >= FEWEST_TO_CARRY) & (fewest <= most)):
+    for chain in _chains(points, segments, carries & (fewest <= most)):
         error = 0.0
         for k in chain:
             counts[k] = int(min(max(round(totals[k] + error), fewest[k]), most[k]))

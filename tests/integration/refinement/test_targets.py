@@ -109,6 +109,13 @@ def test_chains_carry_the_error_of_rounding():
     assert np.count_nonzero(mesh.vertices[:, 1] == 0) - 1 == 14
 
 
+def test_chains_with_a_short_segment_elsewhere_carry_no_error():
+    """Pieces of 3.3 sizes would be longer than the size in a chain, and shorter alone: then the interior is coarser."""
+    outline = [(3.3 * k, 0) for k in range(5)] + [(13.2, 2), (0, 2)]
+    mesh = dmr.refine(domains.polygon(outline), size=1.0, device="cpu").mesh
+    assert np.count_nonzero(mesh.vertices[:, 1] == 0) - 1 == 16
+
+
 @pytest.mark.parametrize("kept", ["boundary", "all"])
 def test_kept_segments_are_not_divided(kept, device_options):
     fine = dmr.refine(SQUARE, size=0.2, keep_segments=kept, **device_options)
