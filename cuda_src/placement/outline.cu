@@ -10,6 +10,57 @@ KERNEL(points_on_segments, const Point *points, const int32 *ends, const int32 *
     }
 }
 
+constexpr float64 LEAST_WEIGHT = 1e-6; // of an edge; it would be negative beside an obtuse angle on both sides
+
+// The weights of linear finite elements: the cotangents of the angles opposite the edges. Lists the vertices of a mesh
+// without a given value, their neighbours, once per triangle at an edge, and the sums of the weights: by one thread, in
+// a fixed order.
+//
+// rows: by vertex: memory for its place in the list; moved, first, ends, weights, totals: as below; first has one more
+// entry than vertices are listed. listed: receives their number.
+KERNEL(weigh_neighbours, const Point *points, int64 vertices, const int32 *triangles, int64 count,
+       const int32 *is_given, int32 *rows, int32 *moved, int32 *first, int32 *ends, float64 *weights, float64 *totals,
+       int32 *listed) {
+    for ([[maybe_unused]] const Index once : launch) {
+        for (Index v = 0; v < vertices; ++v)
+            rows[v] = 0;
+        for (Index i = 0; i < 3 * count; ++i)
+            rows[triangles[i]] += is_given[triangles[i]] ? 0 : 2;
+        int32 found = 0, entries = 0;
+        for (Index v = 0; v < vertices; ++v) {
+            if (rows[v] == 0)
+                continue;
+            first[found] = entries;
+            entries += rows[v];
+            moved[found] = int32(v);
+            totals[found] = 0.0;
+            rows[v] = found++;
+        }
+        for (int k = 0; k < 3; ++k)
+            for (int way = 0; way < 2; ++way)
+                for (Index t = 0; t < count; ++t) {
+                    const int32 *const corner = triangles + 3 * t;
+                    const int32 one = corner[(k + 1) % 3], other = corner[(k + 2) % 3];
+                    const int32 start = way ? other : one;
+                    if (is_given[start])
+                        continue;
+                    const Point apex = points[corner[k]], a = points[one], b = points[other];
+                    const Point u = {a.x - apex.x, a.y - apex.y}, w = {b.x - apex.x, b.y - apex.y};
+                    const float64 area = magnitude(u.x * w.y - u.y * w.x);
+                    const float64 cotangent = (u.x * w.x + u.y * w.y) / (area > 0x1p-1022 ? area : 0x1p-1022);
+                    const float64 weight = cotangent > LEAST_WEIGHT ? cotangent : LEAST_WEIGHT;
+                    const int32 place = first[rows[start]]++; // moved back below
+                    ends[place] = way ? one : other;
+                    weights[place] = weight;
+                    totals[rows[start]] += weight;
+                }
+        for (int32 row = found; row > 0; --row)
+            first[row] = first[row - 1];
+        first[0] = 0;
+        *listed = found;
+    }
+}
+
 // Jacobi's iteration, by one team: in each step, values[moved[i]] becomes the weighted mean of the values at
 // ends[first[i]] to ends[first[i + 1] - 1], all of them at the same time. found: memory for `count` values.
 TEAM_KERNEL(average_values, const int32 *moved, const int32 *first, const int32 *ends, const float64 *weights,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device
+from dmr.memory import Device, record
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.metric import lengths
@@ -23,8 +23,8 @@ FAR = 32.0  # sizes: on longer edges between fine parts of an outline there are 
 BETWEEN_LONG = 4.0  # and on those at a piece whose neighbours are this many times as long;
 NEXT, GROWTH = 20.0, 4.0  # sizes to the first of them, and the ratio of their distances
 RESOLVED = 2.0**-20  # least distance from an end, in lengths of the edge
+POINT = record("Point")
 STEPS = 50  # of Jacobi's iteration
-LEAST_WEIGHT = 1e-6  # of an edge; it would be negative beside an obtuse angle on both sides
 
 
 def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: int, device: Device) -> SizeField:
@@ -120,29 +120,17 @@ def _rows(points: Float, count: float) -> tuple[Float, float]:
 
 
 def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np.bool_], device: Device) -> Float:
-    """Returns values of which each is the weighted mean of its neighbours, except the given ones.
-
-    The weights are those of linear finite elements: the cotangents of the angles opposite the edges.
-    """
-    edges, weights = [], []
-    for k in range(3):
-        apex, one, other = (triangles[:, (k + j) % 3] for j in range(3))
-        u, v = points[one] - points[apex], points[other] - points[apex]
-        area = np.maximum(np.abs(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]), np.finfo(float).tiny)
-        weight = np.maximum((u[:, 0] * v[:, 0] + u[:, 1] * v[:, 1]) / area, LEAST_WEIGHT)
-        for start, end in ((one, other), (other, one)):
-            free = ~is_given[start]
-            edges.append(np.stack([start[free], end[free]]))
-            weights.append(weight[free])
-    (start, end), weight = np.concatenate(edges, axis=1), np.concatenate(weights)
-    degree, total = np.bincount(start), np.bincount(start, weight)
-    moved = np.flatnonzero(degree).astype(np.int32)
-    first = np.concatenate([[0], np.cumsum(degree[moved])]).astype(np.int32)
-    order = np.argsort(start, kind="stable")  # sums have the order of the triangles
-    found = device.array(values)
+    """Returns values of which each is the weighted mean of its neighbours, except the given ones."""
+    n, m = len(points), len(triangles)
+    rows, moved, listed = device.empty(n, np.int32), device.empty(n, np.int32), device.empty(1, np.int32)
+    first, totals = device.empty(n + 1, np.int32), device.empty(n, np.float64)
+    ends, weights, found = device.empty(6 * m, np.int32), device.empty(6 * m, np.float64), device.array(values)
     device.launch(
-        "average_values", 1, device.array(moved), device.array(first), device.array(end[order]),
-        device.array(weight[order]), device.array(total[moved]), len(moved), STEPS,
-        device.empty(len(moved), np.float64), found,
+        "weigh_neighbours", 1, device.array(points, POINT), n, device.array(triangles.reshape(-1)), m,
+        device.array(is_given.astype(np.int32)), rows, moved, first, ends, weights, totals, listed,
     )  # fmt: skip
+    count = int(listed.download()[0])
+    device.launch(
+        "average_values", 1, moved, first, ends, weights, totals, count, STEPS, device.empty(count, np.float64), found
+    )
     return found.detach()

@@ -8,7 +8,8 @@ import pytest
 import dmr
 from dmr import Mesh, Pslg, domains
 from dmr.errors import OptionError
-from dmr.refinement.placement import front
+from dmr.memory import open_device
+from dmr.refinement.placement import extension, front
 from dmr.refinement.placement.cells import Cells
 from tests.support.digests import mesh_digest
 
@@ -369,3 +370,23 @@ def test_sizes_between_two_slits_are_not_those_of_their_ends(device_options):
     start, end = (mesh.vertices[ends] for ends in mesh.edges.T)
     near = np.hypot(*(0.5 * (start + end)).T) < 0.2
     assert np.hypot(*(end - start).T)[near].mean() > 0.03  # 0.021 without points on that edge
+
+
+def test_sizes_between_pieces_are_means_of_their_neighbours():
+    """By the definition: the cotangent of each angle is a weight of the edge across, and not negative."""
+    random = np.random.default_rng(3)
+    mesh = dmr.triangulate(random.random((40, 2)), convex_hull=True)
+    given, values = random.random(40) < 0.4, random.uniform(1, 2, 40)
+    weights = np.zeros((40, 40))
+    for triangle in mesh.triangles:
+        for k in range(3):
+            apex, one, other = np.roll(triangle, -k)
+            u, v = mesh.vertices[one] - mesh.vertices[apex], mesh.vertices[other] - mesh.vertices[apex]
+            weight = max(u @ v / abs(u[0] * v[1] - u[1] * v[0]), 1e-6)
+            weights[one, other] += weight
+            weights[other, one] += weight
+    expected = values.copy()
+    for _ in range(extension.STEPS):
+        expected = np.where(given, values, weights @ expected / weights.sum(axis=1))
+    found = extension._harmonic(mesh.vertices, mesh.triangles, values, given, open_device("cpu", 1))
+    assert np.allclose(found, expected, rtol=1e-12, atol=0) and not np.allclose(found, values)
