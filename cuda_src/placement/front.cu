@@ -52,8 +52,11 @@ struct Isosceles {
     float64 side, height; // in units of the coordinates, and in bases
 
     METHOD Isosceles(float64 squared_base, float64 size) {
-        const float64 least = 0.6 * square_root(squared_base);
-        side = size > least ? size : least;
+        side = size;
+        if (!(size * size > 0.361 * squared_base)) { // otherwise it is larger: most bases need no root
+            const float64 least = 0.6 * square_root(squared_base);
+            side = size > least ? size : least;
+        }
         height = square_root((side * side - 0.25 * squared_base) / squared_base);
     }
 
