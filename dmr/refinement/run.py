@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from dmr.common.clock import Clock
-from dmr.memory import Device
+from dmr.memory import Device, open_device
 from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
@@ -39,7 +39,13 @@ from dmr.refinement.rounds.host_rounds import is_round_left
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.rounds.work import Work
 from dmr.refinement.setup.admission import admit
-from dmr.refinement.setup.demand import default_budget, estimated_triangles, expected_triangles, sum_of_aspects
+from dmr.refinement.setup.demand import (
+    default_budget,
+    estimated_triangles,
+    expected_triangles,
+    is_even,
+    sum_of_aspects,
+)
 from dmr.refinement.setup.flips import make_delaunay, refuse_unless_delaunay
 from dmr.refinement.stages import Stages
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -176,8 +182,9 @@ def _placed(
         mesh, acute, aspects, notes = checked(mesh, device, strict=options.strict, on_device=on_device)
     most = _most_points(mesh, settings, lambda: aspects)
     with clock.phase("place"):
+        even = is_even(mesh, size, device if device.threads else open_device("cpu"))
         divided = divide_outline(
-            mesh, acute, target(size, settings.bounds, options.max_area), device,
+            mesh, acute, target(size, settings.bounds, options.max_area, even=even), device,
             keep_segments=options.keep_segments, growth=options.grading, most=most, fitted=True,
         )  # fmt: skip
         placement = fill(

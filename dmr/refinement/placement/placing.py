@@ -184,11 +184,10 @@ def fill(
         in_time = min(most - len(new), limit.left * POINTS_PER_SECOND)
         front = Front(outline, sizes, device, most - len(new), lattice=int(in_time) if lattice else 0)
         placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report, shares.front))
-        vertices = np.concatenate([mesh.vertices, new, placed])
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
         if report is not None:
             report(shares.front)
-        plane = fastest_plane(Pslg(vertices, pieces), device)
+        vertices, plane = _triangulated(np.concatenate([mesh.vertices, new]), placed, pieces, device)
         disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
         if not disturbed.size:
             break
@@ -199,6 +198,24 @@ def fill(
     if report is not None:
         report(shares.filled)
     return Placement(mesh, made, segments, origin, division, lattice and not divided.nearby, on_device)
+
+
+def _triangulated(outline: Float, placed: Float, pieces: Int, device: Device) -> tuple[Float, Plane]:
+    """Triangulates the vertices of an outline and placed points, with the pieces as constraints.
+
+    Where sizes are below the resolution of the coordinates, rounding can put a point on a piece. It is left out: all
+    vertices on segments come from their division, or from refinement.
+
+    Returns:
+        The vertices, those of the outline first, and their triangulation.
+    """
+    while True:
+        vertices = np.concatenate([outline, placed])
+        plane = fastest_plane(Pslg(vertices, pieces), device)
+        on_pieces = np.unique(plane.edges[(plane.edges >= len(outline)) & (plane.edges < len(vertices))])
+        if not on_pieces.size:
+            return vertices, plane
+        placed = np.delete(placed, on_pieces - len(outline), axis=0)
 
 
 def _front_report(mesh: Mesh, sizes: SizeSource, report: Report, share: float) -> Callable[[int], object]:

@@ -53,15 +53,22 @@ def smallest(*sources: SizeSource | None) -> SizeSource | None:
 
 TOO_LONG = 2.0  # an edge of this many sizes is split by refinement
 SPACED = 0.98  # sizes with which points are placed, so that edges are about as long: voids of the front are longer
+SPACED_UNEVENLY = 0.985  # the same where sizes vary: edges would be shorter there
 BELOW_MAX_EDGE = 0.7  # sizes for which few edges exceed a bound, in units of the bound
 BELOW_MAX_AREA = 1.2  # the same, in units of the square root of the bound on areas
 
 
-def target(size: SizeSource, bounds: LocalBounds[SizeSource], max_area: float | None) -> SizeSource:
-    """Returns the sizes with which points are placed: not much larger than bounds allow."""
+def target(
+    size: SizeSource, bounds: LocalBounds[SizeSource], max_area: float | None, *, even: bool = True
+) -> SizeSource:
+    """Returns the sizes with which points are placed: not much larger than bounds allow.
+
+    Args:
+        size: the wanted edge lengths; bounds, max_area: the others; even: whether one size is wanted everywhere.
+    """
     by_edge = None if bounds.max_edge is None else multiple(bounds.max_edge, BELOW_MAX_EDGE)
     by_place = None if bounds.area_root is None else multiple(bounds.area_root, BELOW_MAX_AREA)
     by_area = None if max_area is None else EqualSizes(BELOW_MAX_AREA * math.sqrt(max_area))
-    found = smallest(multiple(size, SPACED), by_edge, by_area, by_place)
+    found = smallest(multiple(size, SPACED if even else SPACED_UNEVENLY), by_edge, by_area, by_place)
     assert found is not None
     return found
