@@ -9,20 +9,41 @@ constexpr Index GPU_EDGE_BLOCK = 4;
 constexpr Index CPU_EDGE_BLOCK = 64;
 constexpr Index EDGE_BLOCK = ONE_MEMBER ? CPU_EDGE_BLOCK : GPU_EDGE_BLOCK;
 
+// Returns the last node whose edges begin at or before an edge: the node that the edge leaves. `above` is a later node,
+// or the number of nodes, and `node` the first one that is possible.
+INLINE Index source_between(const Csr &graph, Index node, Index above, Index edge) {
+    while (above - node > 1) {
+        const Index middle = (node + above) / 2;
+        (graph.begin(middle) <= edge ? node : above) = middle;
+    }
+    return node;
+}
+
+// Returns the node that an edge leaves, which is `node` or a later one; the cost is logarithmic in the distance.
+INLINE Index source_from(const Csr &graph, Index node, Index edge) {
+    Index step = 1;
+    while (node + step < graph.nodes && graph.begin(node + step) <= edge) {
+        node += step;
+        step *= 2;
+    }
+    return source_between(graph, node, node + step < graph.nodes ? node + step : graph.nodes, edge);
+}
+
 // Calls visit(node, begin, end) for the nodes that the edges of a block leave; these are the node's edges in the block.
 template <class Visit> INLINE void for_rows_of_block(const Csr &graph, Index edge_block, Visit visit) {
     const Index first = edge_block * EDGE_BLOCK,
                 end = first + EDGE_BLOCK < graph.edges ? first + EDGE_BLOCK : graph.edges;
-    Index node = 0; // becomes the last node with begin(node) <= first < begin(above)
-    for (Index above = graph.nodes; above - node > 1;) {
-        const Index middle = (node + above) / 2;
-        (graph.begin(middle) <= first ? node : above) = middle;
-    }
-    for (Index edge = first; edge < end; ++node) {
-        const Index row_end = graph.end(node), last = row_end < end ? row_end : end;
-        if (edge < last)
-            visit(node, edge, last);
-        edge = edge < last ? last : edge;
+    Index node = source_between(graph, 0, graph.nodes, first);
+    for (Index edge = first; edge < end;) {
+        const Index row_end = graph.end(node);
+        if (row_end <= edge) { // the next node may be far away
+            node = source_from(graph, node, edge);
+            continue;
+        }
+        const Index last = row_end < end ? row_end : end;
+        visit(node, edge, last);
+        edge = last;
+        ++node;
     }
 }
 
@@ -34,20 +55,6 @@ template <class Visit> INLINE void for_edge_block(const Csr &graph, Index edge_b
     });
 }
 
-// Returns the node that an edge leaves, which is `node` or a later one; the cost is logarithmic in the distance.
-INLINE Index source_from(const Csr &graph, Index node, Index edge) {
-    Index step = 1;
-    while (node + step < graph.nodes && graph.begin(node + step) <= edge) {
-        node += step;
-        step *= 2;
-    }
-    for (Index above = node + step < graph.nodes ? node + step : graph.nodes; above - node > 1;) {
-        const Index middle = (node + above) / 2;
-        (graph.begin(middle) <= edge ? node : above) = middle;
-    }
-    return node;
-}
-
 // Calls visit(node, first, end) for the rows of the launch's blocks, or parts of rows: the edges first to end - 1 leave
 // the node. Consecutive blocks, which a CPU thread has, need no search.
 template <class Visit> INLINE void for_rows_of_edge_blocks(const Csr &graph, const Launch &launch, Visit visit) {
@@ -56,10 +63,15 @@ template <class Visit> INLINE void for_rows_of_edge_blocks(const Csr &graph, con
         Index edge = block * EDGE_BLOCK;
         const Index last = edge + EDGE_BLOCK < graph.edges ? edge + EDGE_BLOCK : graph.edges;
         while (edge < last) {
-            node = source_from(graph, node, edge);
-            const Index row = graph.end(node), end = row < last ? row : last;
+            const Index row = graph.end(node);
+            if (row <= edge) { // the next node may be far away
+                node = source_from(graph, node, edge);
+                continue;
+            }
+            const Index end = row < last ? row : last;
             visit(node, edge, end);
             edge = end;
+            node += edge == row && edge < graph.edges;
         }
     }
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,16 +22,12 @@ def parents_modules(*, weighted: bool) -> tuple[str, ...]:
     return (*found, "graph/traversal/breadth_first", *ROWS) if weighted else found
 
 
-def find_parents(
-    graph: DeviceGraph, sources: Sequence[int], distances: DeviceDistances, *, weighted: bool
-) -> NDArray[np.int32]:
+def find_parents(graph: DeviceGraph, distances: DeviceDistances, *, weighted: bool) -> NDArray[np.int32]:
     """Finds the predecessor of each node on a shortest path (`parents_on_device`), and downloads them."""
-    return parents_on_device(graph, sources, distances, weighted=weighted).download()
+    return parents_on_device(graph, distances, weighted=weighted).download()
 
 
-def parents_on_device(
-    graph: DeviceGraph, sources: Sequence[int], distances: DeviceDistances, *, weighted: bool
-) -> DeviceArray:
+def parents_on_device(graph: DeviceGraph, distances: DeviceDistances, *, weighted: bool) -> DeviceArray:
     """Finds the predecessor of each node on a shortest path.
 
     The parent is the smallest predecessor that is closer to the sources. A node may have none, because all edges of its
@@ -42,8 +36,8 @@ def parents_on_device(
     smallest candidate.
 
     Args:
-        graph: the graph; sources: the sources of the paths.
-        distances: the final distances of its nodes.
+        graph: the graph.
+        distances: the final distances of its nodes from the sources.
         weighted: whether distances are sums of weights.
 
     Returns:
@@ -54,14 +48,16 @@ def parents_on_device(
     """
     device, nodes = graph.device, graph.nodes
     parents = device.empty(nodes, np.int32)
-    device.launch("clear_parents", nodes, parents)
-    device.launch("enter_sources", len(sources), device.array(np.asarray(sources, np.int32)), parents)
+    device.launch("begin_parents", nodes, distances.source, parents)
+    if distances.source < 0:
+        device.launch("enter_sources", distances.sources.size, device.array(distances.sources), parents)
     device.launch("find_parents", edge_blocks(graph), graph.csr, distances.packed, parents)
     if weighted:
         orphans = device.zeros(1, np.int32)
         device.launch("find_orphans", nodes, graph.csr, distances.packed, parents, orphans)
-        if orphans.download()[0]:
-            _resolve_ties(graph, distances, parents)
+        if not orphans.download()[0]:
+            return parents
+        _resolve_ties(graph, distances, parents)
     device.launch("end_parents", nodes, parents)
     return parents
 

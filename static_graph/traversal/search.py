@@ -300,7 +300,7 @@ def _search(
     clock.seconds["rounds"] = outcome.seconds
     tree = outcome.parents
     if tree is None and parents:
-        tree = parents_on_device(on_device, sources, outcome.distances, weighted=weighted)
+        tree = parents_on_device(on_device, outcome.distances, weighted=weighted)
         where.synchronize()
         clock.lap("parents")
     arrays: dict[str, Any] = {} if tree is not None else {"parents": None}

@@ -116,7 +116,7 @@ def test_default_searches_and_parents_on_the_emulated_gpu(default, device):
         on_device, sources = DeviceGraph.upload(graph, device), [0, graph.nodes - 1]
         outcome = run(on_device, sources, weighted=weighted, **options | ({} if weighted else {"parents": True}))
         distances = outcome.distances
-        parents = find_parents(on_device, sources, distances, weighted=weighted)
+        parents = find_parents(on_device, distances, weighted=weighted)
         if outcome.parents is not None:
             np.testing.assert_array_equal(outcome.parents.download(), parents, f"graph {number}")
         found = distances.download()

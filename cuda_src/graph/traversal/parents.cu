@@ -9,7 +9,7 @@
 #include "graph/traversal/distances.cuh"
 #include "graph/edge_blocks.cuh"
 
-constexpr Index EDGES_AHEAD = 24; // of prefetching
+constexpr Index EDGES_AHEAD = 64; // of prefetching
 
 enum Parent : int32 { NONE = 0x7fffffff, SOURCE = -1 };
 
@@ -21,42 +21,86 @@ template <class Of> INLINE bool is_tight(const Of &of, Index node, Index edge) {
 
 INLINE bool has_parent(const int32 *parents, Index node) { return parents[node] != NONE; }
 
-KERNEL(clear_parents, int32 *parents) {
+// Only the source has a parent, if there is a single one (otherwise -1, and enter_sources follows).
+KERNEL(begin_parents, int64 source, int32 *parents) {
     for (const Index node : launch)
-        parents[node] = NONE;
+        parents[node] = node == source ? SOURCE : NONE;
 }
 
 KERNEL(enter_sources, const int32 *sources, int32 *parents) {
     for (const Index i : launch)
-        racing_store(parents + sources[i], int32(SOURCE)); // a source may be given twice
+        parents[sources[i]] = SOURCE;
+}
+
+// Lowers the parents of the targets of edges from a node. The distances are final: unlike those of a search, they may
+// be loaded through any cache. Which edges are on a shortest path is hard to predict, so that it decides the only
+// branch.
+template <class Of>
+INLINE void lower_parents(const Of &of, const Csr &graph, Index node, Index begin, Index end, int32 *parents) {
+    const auto distance = of.values[node];
+    if (!of.goes_on(distance))
+        return;
+    for (Index edge = begin; edge < end; ++edge) {
+        if (PREFETCHES && edge + EDGES_AHEAD < graph.edges)
+            prefetch(of.values + graph.targets[edge + EDGES_AHEAD]);
+        const Index target = graph.targets[edge];
+        const auto further = of.values[target];
+        if (of.along(distance, edge) == further)
+            if (distance < further && further != of.unreached() && racing_load(parents + target) > int32(node))
+                atomic_min(parents + target, int32(node));
+    }
+}
+
+// The same for a block of edges, by a GPU's thread, which waits for all of them at each step.
+template <class Of> INLINE void lower_parents_of_block(const Of &of, const Csr &graph, Index block, int32 *parents) {
+    using Value = typename Of::Value;
+    constexpr int N = int(EDGE_BLOCK);
+    const Index first = block * EDGE_BLOCK;
+    int32 nodes[N], targets[N];
+    Index node = source_between(graph, 0, graph.nodes, first);
+    for (int n = 0; n < N; ++n) {
+        targets[n] = first + n < graph.edges ? graph.targets[first + n] : -1;
+        if (targets[n] >= 0 && graph.end(node) <= first + n)
+            node = source_from(graph, node, first + n);
+        nodes[n] = int32(node);
+    }
+    Value distance[N], further[N], length[N];
+    for (int n = 0; n < N; ++n) {
+        distance[n] = of.values[nodes[n]];
+        further[n] = targets[n] >= 0 ? of.values[targets[n]] : 0;
+    }
+    bool may_lead[N];
+    for (int n = 0; n < N; ++n) {
+        may_lead[n] = of.goes_on(distance[n]) && distance[n] < further[n] && further[n] != of.unreached();
+        length[n] = may_lead[n] ? of.length(first + n) : 0;
+    }
+    for (int n = 0; n < N; ++n)
+        if (may_lead[n] && of.sum(distance[n], length[n]) == further[n] && racing_load(parents + targets[n]) > nodes[n])
+            atomic_min(parents + targets[n], nodes[n]);
 }
 
 KERNEL(find_parents, Csr graph, Distances distances, int32 *parents) {
     by_kind(distances, graph, [&](auto of) {
-        for (const Index i : launch)
-            for_rows_of_block(graph, i, [&](Index node, Index begin, Index end) {
-                const auto distance = of.at(node);
-                if (!of.goes_on(distance))
-                    return;
-                for (Index edge = begin; edge < end; ++edge) {
-                    const Index target = graph.targets[edge];
-                    if (PREFETCHES && edge + EDGES_AHEAD < graph.edges)
-                        prefetch(of.values + graph.targets[edge + EDGES_AHEAD]);
-                    const auto further = of.at(target);
-                    if (distance < further && further != of.unreached() && of.along(distance, edge) == further &&
-                        racing_load(parents + target) > int32(node))
-                        atomic_min(parents + target, int32(node));
-                }
+        if constexpr (ONE_MEMBER)
+            for_rows_of_edge_blocks(graph, launch, [&](Index node, Index begin, Index end) {
+                lower_parents(of, graph, node, begin, end, parents);
             });
+        else
+            for (const Index block : launch)
+                lower_parents_of_block(of, graph, block, parents);
     });
 }
 
-// Sets `found` to 1 if a reached node has no parent yet.
-KERNEL(find_orphans, Csr graph, Distances distances, const int32 *parents, int32 *found) {
+// Ends with the nodes that are not reached, and sets `orphans` to 1 if a reached one has no parent yet.
+KERNEL(find_orphans, Csr graph, Distances distances, int32 *parents, int32 *orphans) {
     by_kind(distances, graph, [&](auto of) {
         for (const Index node : launch)
-            if (!has_parent(parents, node) && of.at(node) != of.unreached())
-                racing_store(found, 1);
+            if (!has_parent(parents, node)) {
+                if (of.values[node] == of.unreached())
+                    parents[node] = -1;
+                else
+                    racing_store(orphans, 1);
+            }
     });
 }
 

@@ -128,7 +128,7 @@ def test_bfs_levels_with_every_direction(one_launch, transposed, device):
             np.testing.assert_array_equal(found.distances.download(), expected)
             assert found.launches == 1 or not one_launch
         assert found.parents is not None
-        parents = find_parents(on_device, sources, found.distances, weighted=False)
+        parents = find_parents(on_device, found.distances, weighted=False)
         np.testing.assert_array_equal(found.parents.download(), parents)
 
 
@@ -148,7 +148,7 @@ def test_threads_push_large_frontiers_by_ranges_of_nodes(transposed):
             found = direction_optimising.run(on_device, [3], transposed=transposed, parents=parents)
             np.testing.assert_array_equal(found.distances.download(), expected)
         assert found.parents is not None
-        tree = find_parents(on_device, [3], found.distances, weighted=False)
+        tree = find_parents(on_device, found.distances, weighted=False)
         np.testing.assert_array_equal(found.parents.download(), tree)
 
 

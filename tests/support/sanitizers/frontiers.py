@@ -42,7 +42,7 @@ def frontiers(device):
         graph = DeviceGraph.upload(host, device)
         for number, (run, options, weighted) in enumerate(FRONTIERS):
             distances = run(graph, [0, 1], weighted=weighted, **options).distances
-            parents = find_parents(graph, [0, 1], distances, weighted=weighted)
+            parents = find_parents(graph, distances, weighted=weighted)
             yield [name, "default", number], digest(distances.download(), parents)
         for strategy in STRATEGIES:
             rows = device.empty(9 * host.nodes, np.int32)
