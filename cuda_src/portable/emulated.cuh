@@ -67,6 +67,10 @@ template <class T> T __shfl_xor_sync(unsigned lanes, T value, int mask, int widt
 inline unsigned __match_any_sync(unsigned lanes, int value) {
     return unsigned(emulated::exchange(lanes, std::uint64_t(unsigned(value)), emulated::ALIKE, 0, 32));
 }
+inline unsigned __ballot_sync(unsigned lanes, bool value) {
+    const unsigned alike = __match_any_sync(lanes, value);
+    return value ? alike : lanes & ~alike;
+}
 inline void __threadfence() {}
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 inline int __ffsll(long long bits) { return __builtin_ffsll(bits); }
@@ -146,6 +150,7 @@ template <class T> INLINE T racing_load(const T *place) {
 }
 
 template <class T> INLINE T cached_load(const T *place) { return racing_load(place); }
+template <class T> INLINE T streamed_load(const T *place) { return *place; }
 
 INLINE int64 nanoseconds() { return emulated::clock(); }
 INLINE int64 processor_number() { return blockIdx.x; }

@@ -328,6 +328,22 @@ struct Team {
         return __shfl_sync(here, first, leader) + int32(__popc(before));
     }
 
+    // Sets words[i], of 32 bits, for each i of a piece: bit k says whether holds(32 * i + k). Neighbours of a warp call
+    // holds for neighbouring indices, and wait for SIDE_BY_SIDE calls at once.
+    template <class Holds> METHOD static void set_words(Piece piece, uint32 *words, Holds holds) {
+        for (Index first = piece.begin + threadIdx.x / WARP * SIDE_BY_SIDE; first < piece.end;
+             first += WARPS * SIDE_BY_SIDE) {
+            bool set[SIDE_BY_SIDE];
+            for (int n = 0; n < SIDE_BY_SIDE; ++n)
+                set[n] = first + n < piece.end && holds((first + n) * WARP + threadIdx.x % WARP);
+            for (int n = 0; n < SIDE_BY_SIDE; ++n) {
+                const uint32 word = __ballot_sync(~0u, set[n]);
+                if (threadIdx.x % WARP == 0 && first + n < piece.end)
+                    words[first + n] = word;
+            }
+        }
+    }
+
   private:
     template <class Total, class Value> METHOD static Total sum_of(Piece piece, Value value) {
         __shared__ Total of_warp[WARPS];

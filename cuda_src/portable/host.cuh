@@ -45,6 +45,7 @@ template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_
 template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
 template <class T> INLINE T cached_load(const T *place) { return racing_load(place); }
+template <class T> INLINE T streamed_load(const T *place) { return *place; }
 
 namespace host {
 
@@ -214,6 +215,15 @@ struct Team {
 
     static int32 take(int32 *counter) { return (*counter)++; }
     static int32 take_together(int32 *counter) { return (*counter)++; }
+
+    template <class Holds> static void set_words(Piece piece, uint32 *words, Holds holds) {
+        for (Index i = piece.begin; i < piece.end; ++i) {
+            uint32 word = 0;
+            for (int k = 0; k < 32; ++k)
+                word |= uint32(holds(32 * i + k)) << k;
+            words[i] = word;
+        }
+    }
 };
 
 // The teams of a cooperative launch: this thread is teams [first, last) of them, as one.

@@ -20,7 +20,7 @@
 
 constexpr int64 NODES_FOR_AN_EDGE = 4;          // nodes that a sequential pass processes in the time of one edge
 constexpr int PULLED = 1024;                    // nodes of a pulled tile
-constexpr int WORDS = 256;                      // words of nodes of a tile (likewise)
+constexpr int WORDS = 64;                       // words of nodes of a tile in which the frontier is marked
 constexpr Index LONG = 64;                      // edges that one member scans; the team scans the rest
 constexpr Index EDGES_PER_SCAN = 4 * TEAM_SIZE; // edges that the team scans before it checks whether one was found
 
@@ -30,9 +30,12 @@ constexpr Index LEAST_SHARE = 16;       // fraction of the words: fewer nodes of
 constexpr int32 NO_PARENT = 0x7fffffff; // above all nodes
 
 KERNEL_STRUCT(Levels) {
-    uint32 *bits;   // (nodes / WORD): the frontier of a pull
+    uint32 *bits0; // (nodes / WORD), a double buffer: the frontier of a pull, and the next one
+    uint32 *bits1;
     uint32 *seen;   // (nodes / WORD), on a CPU: the nodes reached, which fit in a cache, unlike their distances
     int32 *parents; // (nodes), initially NO_PARENT, and -1 at the sources; or null
+
+    METHOD uint32 *bits(int32 level) const { return level % 2 ? bits1 : bits0; }
 };
 
 struct BreadthFirst {
@@ -136,14 +139,23 @@ struct BreadthFirst {
         if (listed < words / LEAST_SHARE)
             return false;
         int32 *list = frontier.list(frontier.progress[BUFFER]);
+        uint32 *bits = levels.bits(level());
         for (Index word = 0; word < words; ++word)
-            levels.bits[word] = 0;
+            bits[word] = 0;
         for (Index i = 0; i < listed; ++i)
-            add_alone(levels.bits, list[i]);
+            add_alone(bits, list[i]);
         for (Index word = 0; word < words; ++word)
-            for (uint32 rest = levels.bits[word]; rest != 0; rest &= rest - 1)
+            for (uint32 rest = bits[word]; rest != 0; rest &= rest - 1)
                 *list++ = int32(word * WORD + trailing_zeros(rest));
         return true;
+    }
+
+    // Adds a node to the set of those that a team finds in its tile.
+    METHOD static void add_found(uint32 *set, Index place) {
+        if constexpr (ONE_MEMBER)
+            add_alone(set, place);
+        else
+            add_together(set, place);
     }
 
     // Follows the edges of a piece of a list of `listed` nodes; `ordered`: whether the nodes ascend, and no other team
@@ -187,28 +199,28 @@ struct BreadthFirst {
         });
     }
 
-    // First pass of a pull: the bitmap of the frontier.
+    // First pass of a pull: the bitmap of the frontier, unless the level before was pulled, too.
     METHOD void mark_frontier(Index index) const {
         const Index begin = index * WORDS, words = words_of(graph.nodes);
         const int32 distance = level();
-        for (const Index word : Team::share({begin, begin + WORDS < words ? begin + WORDS : words})) {
-            const Index node = word * WORD;
-            uint32 set = 0;
-            for (int k = 0; k < WORD; ++k) // a fixed count lets all loads be issued before the first one arrives
-                set |= uint32(node + k < graph.nodes && distances.values[node + k] == distance) << k;
-            levels.bits[word] = set;
-        }
+        Team::set_words(Piece{begin, begin + WORDS < words ? begin + WORDS : words}, levels.bits(distance),
+                        [&](Index node) { return node < graph.nodes && distances.values[node] == distance; });
     }
 
-    METHOD bool in_frontier(Index node) const { return levels.bits[node / WORD] & bit_of(node); }
-
-    // Second pass of a pull: unreached nodes look for a neighbour in the frontier.
+    // Second pass of a pull: unreached nodes look for a neighbour in the frontier. The bitmap of the nodes found is
+    // that of the next frontier.
     METHOD void pull(Index index) const {
+        static_assert(PULLED / WORD <= TILE, "the bitmap of a tile fits");
         int32 *waiting = space->far_found, *waiting_count = &space->far_count, *least = &space->flag;
+        uint32 *const found_bits = reinterpret_cast<uint32 *>(space->places);
         const int32 distance = level() + 1;
+        const uint32 *const bits = levels.bits(distance - 1);
+        const auto in_frontier = [&](Index node) { return (bits[node / WORD] & bit_of(node)) != 0; };
         const auto box = next_frontier<false>(graph, *space, frontier);
         if (Team::leads())
             *waiting_count = 0;
+        for (const Index word : Team::share({0, PULLED / WORD}))
+            found_bits[word] = 0;
         box.open();
         const Index begin = index * PULLED, end = begin + PULLED < graph.nodes ? begin + PULLED : graph.nodes;
         int64 followed = 0;
@@ -235,6 +247,7 @@ struct BreadthFirst {
                     add_together(levels.seen, node);
                 if (levels.parents != nullptr)
                     levels.parents[node] = incoming.targets[edge - 1];
+                add_found(found_bits, node - begin);
                 box.put(int32(node));
             } else if (some < last_edge) {
                 waiting[Team::take(waiting_count)] = int32(node);
@@ -266,11 +279,15 @@ struct BreadthFirst {
                     distances.values[node] = distance;
                     if (levels.parents != nullptr)
                         levels.parents[node] = parent;
+                    add_found(found_bits, node - begin);
                     box.put(int32(node));
                 }
             Team::barrier();
         }
         box.deliver();
+        const Index first_word = begin / WORD;
+        for (const Index word : Team::share({first_word, words_of(end)}))
+            levels.bits(distance)[word] = found_bits[word - first_word];
         const int64 looked = Team::sum(Piece{0, ONE_MEMBER ? 1 : TEAM_SIZE}, [&](Index) {
                                  return Sums<1>{{int32(followed)}}; // graphs that can be transposed have < 2^31 edges
                              }).of[0];
@@ -316,11 +333,12 @@ struct BreadthFirst {
         totals[UNSEEN] -= listed;
         totals[UNSEEN_EDGES] = totals[UNSEEN_EDGES] > totals[EDGES] ? totals[UNSEEN_EDGES] - totals[EDGES] : 0;
         ++progress[ROUND];
+        const bool is_marked = progress[PASS] == PREPARE || progress[PASS] == PULL; // by the pull that ends
         int32 pass = TILES;
         if (listed == 0 || !distances.goes_on(level()))
             pass = DONE;
         else if (pulls())
-            pass = PREPARE;
+            pass = is_marked ? PULL : PREPARE;
         else if (frontier.fits_single_block(listed, totals[EDGES]))
             pass = ALONE;
         const Index words = words_of(graph.nodes);

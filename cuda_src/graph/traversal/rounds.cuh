@@ -105,7 +105,7 @@ INLINE void begin_round(const Traversal &frontier, int32 pass, int32 prepare_tea
     if (pushes)
         progress[TILE_NODES] = frontier.tile_nodes(progress[LISTED], frontier.totals[EDGES]);
     progress[TILES] = pushes ? (progress[LISTED] + progress[TILE_NODES] - 1) / progress[TILE_NODES] : 0;
-    progress[PREPARE] = other ? prepare_teams : 0;
+    progress[PREPARE] = pass == PREPARE ? prepare_teams : 0;
     progress[OTHER] = other ? other_teams : 0;
     progress[ENDS] = pushes || other;
     progress[STOP] = pass == DONE;

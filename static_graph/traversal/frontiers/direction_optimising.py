@@ -27,12 +27,12 @@ class LevelsWorkspace(Workspace):
     def __init__(self, graph: DeviceGraph) -> None:
         super().__init__(graph)
         words = self.device.tiles(graph.nodes, WORD)
-        self.bits = self.device.empty(words, np.uint32)
+        self.bits = [self.device.empty(words, np.uint32) for _ in range(2)]
         self.seen = self.device.empty(words, np.uint32) if self.device.threads else None
 
     def levels(self, parents: DeviceArray | None) -> Packed:
         """Returns the sets as a kernel argument."""
-        return pack("Levels", bits=self.bits, seen=self.seen, parents=parents)
+        return pack("Levels", bits0=self.bits[0], bits1=self.bits[1], seen=self.seen, parents=parents)
 
     def _begin(self, kernel: str, distances: DeviceDistances, arguments: tuple[Argument, ...]) -> None:
         super()._begin(kernel, distances, arguments)
