@@ -77,6 +77,9 @@ template <class T> INLINE T racing_load(const T *place) { return *const_cast<con
 // A load that may be an earlier value of the word, from a cache that other multiprocessors' writes do not reach.
 template <class T> INLINE T cached_load(const T *place) { return __ldca(place); }
 
+// A load of what is read once, or so rarely that other data should stay in the caches instead.
+template <class T> INLINE T streamed_load(const T *place) { return __ldcs(place); }
+
 // A monotonic clock.
 INLINE int64 nanoseconds() {
     int64 now;

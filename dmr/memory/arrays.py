@@ -263,7 +263,8 @@ class Device(ABC):
         calling: the state of the calling thread, which other threads do not see.
         lock, current: the blocks that a call enters (see above).
         launches_children: whether kernels can launch kernels there.
-        multiprocessors, clock_rate: of a GPU, the latter in Hz; 0 on a CPU, for which they say little.
+        multiprocessors, clock_rate, cache_size: of a GPU: their number, in Hz, and the bytes of its L2 cache; 0 on a
+            CPU, for which they say little.
         prelude: the file of `cuda_src` with the constants of its kernels.
         most_pieces: the most pieces that a list is divided into; least_piece: the fewest entries per piece.
         rehearsed: names of what a `rehearsal` has loaded there, to avoid a second one.
@@ -276,6 +277,7 @@ class Device(ABC):
     launches_children = False
     multiprocessors = 0
     clock_rate = 0.0
+    cache_size = 0
     prelude: str
 
     def __init__(self) -> None:

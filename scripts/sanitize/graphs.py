@@ -21,7 +21,6 @@ from static_graph.engine.trimming import trimmed_nodes
 from static_graph.graph.building import rows_on_device
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import incoming
-from static_graph.graph.renumbering import by_degree
 from static_graph.link_analysis.methods import pull
 from static_graph.link_analysis.options import checked_options
 from static_graph.link_analysis.state import State
@@ -66,7 +65,7 @@ def traversed(run: Callable[..., Any], searched: str, variants: dict[str, dict[s
             def search(host: static_graph.CsrGraph = host, options: dict[str, Any] = options) -> str:
                 uploaded = DeviceGraph.upload(host, device)
                 found = run(uploaded, [0, 1], weighted=searched == "sssp", **options).distances
-                parents = find_parents(uploaded, [0, 1], found, weighted=searched == "sssp")
+                parents = find_parents(uploaded, found, weighted=searched == "sssp")
                 return digest(found.download(), parents)
 
             yield f"{graph}, {name}", search
@@ -326,13 +325,15 @@ def pageranks(device: Device) -> Iterator[Case]:
 
         yield f"pull, {launches}{', weighted' * weighted}", pulled
 
-    def renumbered() -> str:
-        ranked, order = by_degree(DeviceGraph.upload(host, device), weighted=True)
-        state = State(ranked, checked_options(host.nodes, iterations=3), weighted=True, order=order)
-        pull.run(state)
-        return digest(state.download())
+    for one_launch, weighted in ((False, True), (True, False)):
 
-    yield "pull, by degree", renumbered
+        def renumbered(one_launch: bool = one_launch, weighted: bool = weighted) -> str:
+            options = checked_options(host.nodes, iterations=3)
+            state = State(DeviceGraph.upload(host, device), options, weighted=weighted, renumbered=True)
+            pull.run(state, in_one_launch=one_launch)
+            return digest(state.download())
+
+        yield f"pull{', weighted' * weighted}, by degree", renumbered
     small = static_graph.generate_random(90, 300, weights=9, device="cpu")
     yield "transition matrix", lambda: digest(static_graph.transition_matrix(DeviceGraph.upload(small, device)))
     yield "a list of nodes", lambda: digest(sums_of_some(DeviceGraph.upload(small, device)))

@@ -144,8 +144,8 @@ RANKED = 6 * 8  # `pagerank`, per node: scores on device and host, a double buff
 def pagerank_bytes(nodes: int, edges: int, weighted: bool, transposed: bool, renumbered: bool) -> int:
     """Memory of PageRank by a sparse method, without the graph on the device."""
     back = reversed_bytes(nodes, edges, weighted) if transposed else 0
-    copy = graph_bytes(nodes, edges, weighted) + (3 * nodes + weighted * edges) * END if renumbered else 0
-    return RANKED * nodes + WEIGHT * weighted * edges + back + copy
+    numbering = 5 * END * nodes if renumbered else 0  # classes, order, degrees, offsets, numbers
+    return RANKED * nodes + WEIGHT * weighted * edges + back + numbering
 
 
 def dense_bytes(nodes: int, entry: int, matrices: int) -> int:

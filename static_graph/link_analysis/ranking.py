@@ -21,7 +21,6 @@ from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph, labels_of
 from static_graph.graph.gpu_modules import RENUMBERING, TRANSPOSING
 from static_graph.graph.placement import device_for, require_work
-from static_graph.graph.renumbering import by_degree
 from static_graph.link_analysis.options import Options, by_weight, checked_method, checked_options
 from static_graph.link_analysis.results import PageRank
 from static_graph.link_analysis.state import State
@@ -29,7 +28,7 @@ from static_graph.link_analysis.table import COMMON, METHODS, PULL_LOOP, Method
 
 log = logging.getLogger("static_graph")
 
-WORTH_RENUMBERING = 1 << 19  # nodes: the shares of fewer fit in the caches of a CPU
+WORTH_RENUMBERING = 1 << 19  # nodes: fewer take no less time (docs/internals/pagerank.md)
 
 
 @checks_keywords
@@ -122,15 +121,17 @@ def _require_memory(graph: CsrGraph | DeviceGraph, where: Device, method: str, p
     if entry.matrices:
         first = dense_bytes(graph.nodes, 4 if precision == "float32" else 8, 1)
         matrices = first + dense_bytes(graph.nodes, 8, entry.matrices - 1)
-    needed = pagerank_bytes(graph.nodes, graph.edges, weighted, entry.transposed, _is_renumbered(graph, where, entry))
+    needed = pagerank_bytes(
+        graph.nodes, graph.edges, weighted, entry.transposed, _is_renumbered(graph, where, entry, weighted)
+    )
     require_work(graph, where, needed + matrices, what)
     if where.threads == 0:
         where.require_memory(matrices, f"{what} of {counted(graph.nodes, 'node')}")
 
 
-def _is_renumbered(graph: CsrGraph | DeviceGraph, where: Device, method: Method) -> bool:
-    """Whether the nodes are numbered by out-degree. A GPU has many loads under way, and gains less."""
-    return method.by_degree and where.threads > 0 and graph.nodes >= WORTH_RENUMBERING
+def _is_renumbered(graph: CsrGraph | DeviceGraph, where: Device, method: Method, weighted: bool) -> bool:
+    """Whether the nodes are numbered by out-degree. On a GPU, iterations with weights take longer with it."""
+    return method.by_degree and graph.nodes >= WORTH_RENUMBERING and (where.threads > 0 or not weighted)
 
 
 def _rank(
@@ -147,12 +148,10 @@ def _rank(
             clock.lap("upload")
         entry = METHODS[method]
         run, more, modules = _run_of(entry, balance)
-        where.prepare(*COMMON, *modules, *(TRANSPOSING if entry.transposed else ()))
-        ranked, order = on_device, None
-        if _is_renumbered(graph, where, entry):
-            where.prepare(*RENUMBERING)
-            ranked, order = by_degree(on_device, weighted=weighted)
-        state = State(ranked, options, weighted=weighted, dense=entry.matrices > 0, order=order)
+        where.prepare(*COMMON, *modules)
+        renumbered = _is_renumbered(graph, where, entry, weighted)
+        where.prepare(*(RENUMBERING if renumbered else TRANSPOSING if entry.transposed else ()))
+        state = State(on_device, options, weighted=weighted, dense=entry.matrices > 0, renumbered=renumbered)
         seconds = 0.0
         if options.most_iterations:
             seconds = run(state, **more)

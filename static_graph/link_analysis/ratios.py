@@ -22,27 +22,32 @@ def ratio(value: float) -> int:
     return int(scaled + 0.5 if scaled < 2.0**52 else scaled)
 
 
-def node_ratios(graph: DeviceGraph, *, weighted: bool) -> DeviceArray:
+def node_ratios(graph: DeviceGraph, order: DeviceArray | None = None, *, weighted: bool) -> DeviceArray:
     """Returns the ratio of each node's score that its edges share, (nodes,) uint64; it is kept with the graph.
 
     The ratio is 1 / out-degree, or 1 with weights; it is 0 for dangling nodes: those without edges, or whose weights
     sum to 0.
+
+    Args:
+        graph: the graph; weighted: whether its weights count.
+        order: (nodes,) int32, the number in the graph of each node, if nodes are renumbered.
     """
 
     def made() -> DeviceArray:
         ratios = graph.device.empty(graph.nodes, np.uint64)
         sums = weight_sums(graph) if weighted else None
-        graph.device.launch("find_node_ratios", graph.nodes, graph.csr, sums, ratios)
+        graph.device.launch("find_node_ratios", graph.nodes, graph.csr, order, sums, ratios)
         return ratios
 
-    return graph.derived(("node ratios", weighted), made)
+    return graph.derived(("node ratios", weighted, order is not None), made)
 
 
-def edge_ratios(graph: DeviceGraph, back: DeviceGraph | None = None) -> DeviceArray:
+def edge_ratios(graph: DeviceGraph, back: DeviceGraph | None = None, order: DeviceArray | None = None) -> DeviceArray:
     """Returns the ratio of each edge's weight to the sum of the weights of its source; it is kept with the graph.
 
     Args:
         graph: a graph with weights; back: the transposed graph, if the ratios are to be in the order of its edges.
+        order: (nodes,) int32, the number in the graph of each node of `back`, if nodes are renumbered.
 
     Returns:
         (edges,) uint64.
@@ -52,11 +57,11 @@ def edge_ratios(graph: DeviceGraph, back: DeviceGraph | None = None) -> DeviceAr
     def made() -> DeviceArray:
         ratios = graph.device.empty(graph.edges, np.uint64)
         graph.device.launch(
-            "find_edge_ratios", edge_blocks(rows), rows.csr, weight_sums(graph), int(back is not None), ratios
+            "find_edge_ratios", edge_blocks(rows), rows.csr, order, weight_sums(graph), int(back is not None), ratios
         )  # fmt: skip
         return ratios
 
-    return graph.derived(("edge ratios", back is None), made)
+    return graph.derived(("edge ratios", back is None, order is not None), made)
 
 
 def vector_ratios(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dmr.memory import DeviceArray, Enumeration, Packed, pack
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.graph.incoming import required_incoming
+from static_graph.graph.renumbering import by_degree
 from static_graph.link_analysis.options import Options
 from static_graph.link_analysis.ratios import (
     ONE_RATIO,
@@ -40,7 +41,8 @@ class State:
         graph: the graph; device: its device; weighted: whether its weights count.
         even: whether all nodes have the same ratios of the dangling and the teleported mass, and keep no score
             (`Iteration::is_even`).
-        order: (nodes,) int32, the number of each node in vectors and results, if nodes are renumbered; None otherwise.
+        order: (nodes,) int32, the number of each node in the graph, in vectors and in results, if nodes are renumbered;
+            None otherwise.
         narrow: whether shares are stored as float32; buffers: the double buffer of shares, by its fields in kernels.
         scores: (nodes,) uint64, in units of 2^-62.
         progress: (len(RankEntry),) int32; totals: (len(RankTotal),) uint64.
@@ -54,14 +56,18 @@ class State:
         *,
         weighted: bool,
         dense: bool = False,
-        order: DeviceArray | None = None,
+        renumbered: bool = False,
     ) -> None:
         """Allocates the arrays, and launches the kernels that initialise them. The graph has nodes.
 
-        With `dense`, a transition matrix contains the ratios of the nodes, and the columns of dangling nodes.
+        With `dense`, a transition matrix contains the ratios of the nodes, and the columns of dangling nodes. With
+        `renumbered`, nodes are numbered by out-degree, for methods that need the transposed graph alone.
         """
         device, nodes = graph.device, graph.nodes
-        self.graph, self.device, self.weighted, self.order = graph, device, weighted, order
+        self.graph, self.device, self.weighted = graph, device, weighted
+        found = by_degree(graph, weighted=weighted) if renumbered else None
+        self._back = None if found is None else found.back
+        order = self.order = None if found is None else found.order
         self.scores = device.empty(nodes, np.uint64)
         self.progress = device.zeros(len(RankEntry), np.int32)
         self.totals = device.zeros(len(RankTotal), np.uint64)
@@ -70,7 +76,10 @@ class State:
         personalization, dangling = (
             vector_ratios(device, each, order) for each in (options.personalization, options.dangling)
         )
-        ratios = device.array(np.full(nodes, ONE_RATIO, np.uint64)) if dense else node_ratios(graph, weighted=weighted)
+        if dense:
+            ratios = device.array(np.full(nodes, ONE_RATIO, np.uint64))
+        else:
+            ratios = node_ratios(graph, order, weighted=weighted)
         self._kept = (personalization, dangling, ratios)  # `packed` has their addresses only
         alpha = ratio(options.alpha)
         report = options.rule == "report"
@@ -98,6 +107,7 @@ class State:
             tolerance=self._tolerance if options.stops else 0,
             most_iterations=options.most_iterations,
             nodes=nodes,
+            hot=nodes if order is None else min(nodes, device.cache_size // 2 // shares[0].dtype.itemsize),
         )
         start = vector_ratios(device, options.start, order)
         device.launch("begin_scores", device.pieces(nodes), self.packed, start)
@@ -110,15 +120,17 @@ class State:
 
     def edge_ratios(self, *, transposed: bool) -> DeviceArray | None:
         """Returns the ratios of the edges of the graph or of the transposed graph; None without weights."""
-        return edge_ratios(self.graph, self.back() if transposed else None) if self.weighted else None
+        if not self.weighted:
+            return None
+        return edge_ratios(self.graph, self.back() if transposed else None, self.order)
 
     def back(self) -> DeviceGraph:
-        """Returns the transposed graph; it is kept with the graph.
+        """Returns the transposed graph, whose nodes may be renumbered; it is kept with the graph.
 
         Raises:
             GraphError: there are too many edges to sort.
         """
-        return required_incoming(self.graph, weighted=self.weighted)
+        return required_incoming(self.graph, weighted=self.weighted) if self._back is None else self._back
 
     def repeat(self, one_iteration: Callable[[], None]) -> float:
         """Makes the device repeat the launches of `one_iteration` until the end; returns the seconds."""

@@ -22,7 +22,7 @@ class Method:
         gpu_modules: the modules whose kernels it launches, besides those of all methods.
         balances: the strategies of the engine that it has, besides "auto".
         transposed: whether it needs the transposed graph.
-        by_degree: whether a CPU numbers the nodes of a large graph by out-degree before.
+        by_degree: whether the nodes of a large graph are numbered by out-degree before.
         matrices: the number of dense matrices that it allocates.
     """
 

@@ -1,5 +1,5 @@
-// A graph with other numbers of its nodes.
-#include "graph/csr.cuh"
+// The edges of a graph with other numbers of its nodes.
+#include "graph/edge_blocks.cuh"
 
 // Classes of nodes: those of class c have out-degrees of 32 - c binary digits, so that large ones come first.
 KERNEL(find_degree_classes, Csr graph, uint32 *classes) {
@@ -19,16 +19,19 @@ KERNEL(list_new_numbers, Csr graph, const int32 *order, int32 *degrees, int32 *n
     }
 }
 
-// Writes the rows in the new order, and lists the edges in it unless `edges` is null. The edges of a row keep theirs.
-KERNEL(renumber_rows, Csr graph, const int32 *order, const int32 *numbers, const int32 *offsets, int32 *targets,
-       int32 *edges) {
-    for (const Index k : launch) {
-        const Index begin = graph.begin(order[k]);
-        for (Index place = offsets[k]; place < offsets[k + 1]; ++place) {
-            const Index edge = begin + (place - offsets[k]);
-            targets[place] = numbers[graph.targets[edge]];
-            if (edges != nullptr)
-                edges[place] = int32(edge);
-        }
-    }
+// Lists the edges by the new numbers of their sources: the targets and the sources by new numbers, and the numbers of
+// the edges in the graph, of which one may be null. `rows` has the rows in the new order, without their edges.
+KERNEL(list_renumbered_edges, Csr graph, Csr rows, const int32 *order, const int32 *numbers, uint32 *targets,
+       int32 *sources, int32 *edges) {
+    for (const Index i : launch)
+        for_rows_of_block(rows, i, [&](Index k, Index begin, Index end) {
+            const Index shift = graph.begin(order[k]) - rows.begin(k);
+            for (Index place = begin; place < end; ++place) {
+                targets[place] = uint32(numbers[graph.targets[place + shift]]);
+                if (sources != nullptr)
+                    sources[place] = int32(k);
+                if (edges != nullptr)
+                    edges[place] = int32(place + shift);
+            }
+        });
 }

@@ -48,22 +48,26 @@ TEAM_KERNEL(sum_weights, Csr graph, float64 *sums) {
     }
 }
 
-// ratios[v] = 1 / out-degree of v. With the sums of the weights, which are null otherwise, 1 if the sum is not 0. The
-// ratio of a dangling node is 0.
-KERNEL(find_node_ratios, Csr graph, const float64 *sums, uint64 *ratios) {
-    for (const Index v : launch)
+// ratios[k] = 1 / out-degree of node k. With the sums of the weights, which are null otherwise, 1 if the sum is not 0.
+// The ratio of a dangling node is 0. If nodes are renumbered, `order` has their numbers in the graph; otherwise it is
+// null.
+KERNEL(find_node_ratios, Csr graph, const int32 *order, const float64 *sums, uint64 *ratios) {
+    for (const Index k : launch) {
+        const Index v = order != nullptr ? order[k] : k;
         if (sums != nullptr)
-            ratios[v] = sums[v] != 0 ? ONE_RATIO : 0;
+            ratios[k] = sums[v] != 0 ? ONE_RATIO : 0;
         else
-            ratios[v] = graph.degree(v) > 0 ? ratio_of(1, float64(graph.degree(v))) : 0;
+            ratios[k] = graph.degree(v) > 0 ? ratio_of(1, float64(graph.degree(v))) : 0;
+    }
 }
 
 // ratios[e] = the weight of edge e, of the sum over the edges that leave the same node; 0 if the sum is 0. In a
-// transposed graph (`transposed` = 1) that node is the edge's target.
-KERNEL(find_edge_ratios, Csr graph, const float64 *sums, int64 transposed, uint64 *ratios) {
+// transposed graph (`transposed` = 1) that node is the edge's target. `order` is that of find_node_ratios.
+KERNEL(find_edge_ratios, Csr graph, const int32 *order, const float64 *sums, int64 transposed, uint64 *ratios) {
     for (const Index i : launch)
         for_edge_block(graph, i, [&](Index node, Index edge) {
-            const float64 sum = sums[transposed ? graph.targets[edge] : node];
+            const Index source = transposed ? graph.targets[edge] : node;
+            const float64 sum = sums[order != nullptr ? order[source] : source];
             const float64 weight = weight_of(graph, edge);
             ratios[edge] = sum > 0 ? ratio_of(weight, sum) : sum < 0 ? ratio_of(weight * SMALLER, -sum) : 0;
         });

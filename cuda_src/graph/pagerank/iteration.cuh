@@ -49,6 +49,7 @@ KERNEL_STRUCT(PageRank) {
     uint64 tolerance;  // the iterations end when the sum of |changes| is below it
     int64 most_iterations;
     int64 nodes;
+    int64 hot; // nodes from this one on have shares that are read too rarely to stay in a GPU's cache
 
     METHOD bool is_narrow() const { return narrow0 != nullptr; }
 };
@@ -63,8 +64,9 @@ struct RankedNode {
     uint64 score, ratio;
 };
 
-// One iteration, with shares that are stored as T.
-template <class T> struct Iteration {
+// One iteration, with shares that are stored as T. CACHED: a GPU's cache has room for all of the graph. Otherwise, what
+// is read once, and rare shares, should not displace the shares that are read often.
+template <class T, bool CACHED = false> struct Iteration {
     PageRank rank; // a copy, which no store of a score can change
     const T *shares;
     T *next_shares;
@@ -73,6 +75,12 @@ template <class T> struct Iteration {
     // Whether the parts of the dangling and the teleported mass are the same for all nodes, and no score is kept.
     METHOD bool is_even() const {
         return rank.keep == 0 && rank.dangling == nullptr && rank.personalization == nullptr;
+    }
+
+    // The source of an edge of the transposed graph, and the share of a node.
+    METHOD int32 source(const int32 *place) const { return CACHED ? *place : streamed_load(place); }
+    METHOD T share(int32 node) const {
+        return ONE_MEMBER || CACHED || node < rank.hot ? shares[node] : streamed_load(shares + node);
     }
 
     METHOD RankedNode load(Index node) const { return {rank.scores[node], rank.node_ratios[node]}; }
@@ -110,7 +118,8 @@ INLINE RankProgress load_progress(const PageRank &rank) {
 }
 
 // The current iteration, with shares of 64 bits.
-INLINE Iteration<uint64> fixed_iteration(const PageRank &rank, const RankProgress &progress) {
+template <bool CACHED>
+INLINE Iteration<uint64, CACHED> fixed_iteration(const PageRank &rank, const RankProgress &progress) {
     const bool odd = progress.iterations % 2 != 0;
     return {rank,
             odd ? rank.shares1 : rank.shares0,
@@ -121,16 +130,17 @@ INLINE Iteration<uint64> fixed_iteration(const PageRank &rank, const RankProgres
 }
 
 // Calls visit(iteration) for the current iteration.
-template <class Visit> INLINE void with_iteration(const PageRank &rank, const RankProgress &progress, Visit visit) {
+template <bool CACHED = false, class Visit>
+INLINE void with_iteration(const PageRank &rank, const RankProgress &progress, Visit visit) {
     const bool odd = progress.iterations % 2 != 0;
     const uint64 mass = progress.dangling_mass;
     const uint64 dangling_each = part_of(mass, rank.even), teleported_each = part_of(rank.teleported, rank.even);
     if (rank.is_narrow())
-        visit(Iteration<float32>{rank, odd ? rank.narrow1 : rank.narrow0, odd ? rank.narrow0 : rank.narrow1, mass,
-                                 dangling_each, teleported_each});
+        visit(Iteration<float32, CACHED>{rank, odd ? rank.narrow1 : rank.narrow0, odd ? rank.narrow0 : rank.narrow1,
+                                         mass, dangling_each, teleported_each});
     else
-        visit(Iteration<uint64>{rank, odd ? rank.shares1 : rank.shares0, odd ? rank.shares0 : rank.shares1, mass,
-                                dangling_each, teleported_each});
+        visit(Iteration<uint64, CACHED>{rank, odd ? rank.shares1 : rank.shares0, odd ? rank.shares0 : rank.shares1,
+                                        mass, dangling_each, teleported_each});
 }
 
 template <class Visit> INLINE void with_iteration(const PageRank &rank, Visit visit) {

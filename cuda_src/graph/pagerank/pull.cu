@@ -20,13 +20,13 @@ TEAM_KERNEL(end_pulled_iteration, PageRank rank, RowTasks tasks) {
 }
 
 // All iterations, or as many as fit in a SLICE of time, with one barrier of all teams per iteration.
-MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios,
-                                         RowTasks tasks) {
-    TEAM_SHARED(PullSpace, space, 1);
-    repeat_pull(launch.grid(), rank, tasks, *space, [&](const RankProgress &progress, RankSums &sums) {
-        with_iteration(rank, progress, [&](const auto &iteration) {
-            for_tasks(launch.grid(), tasks, *space, [&](const Team &team, const RowTask &task) {
-                pull_task(team, iteration, back, ratios, task, tasks.long_sums, *space, sums);
+template <bool CACHED>
+INLINE void pull_all(const Grid &grid, const PageRank &rank, const Csr &back, const uint64 *ratios,
+                     const RowTasks &tasks, PullSpace &space) {
+    repeat_pull(grid, rank, tasks, space, [&](const RankProgress &progress, RankSums &sums) {
+        with_iteration<CACHED>(rank, progress, [&](const auto &iteration) {
+            for_tasks(grid, tasks, space, [&](const Team &team, const RowTask &task) {
+                pull_task(team, iteration, back, ratios, task, tasks.long_sums, space, sums);
             });
         });
     });
@@ -34,17 +34,40 @@ MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr bac
 
 // The same for the commonest case: no weights, shares of 64 bits, and all nodes alike (Iteration::is_even). A separate
 // kernel spills fewer registers.
-MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_iterations, PageRank rank, Csr back, RowTasks tasks) {
-    TEAM_SHARED(PullSpace, space, 1);
-    repeat_pull(launch.grid(), rank, tasks, *space, [&](const RankProgress &progress, RankSums &sums) {
-        const auto iteration = fixed_iteration(rank, progress);
-        for_tasks(launch.grid(), tasks, *space, [&](const Team &team, const RowTask &task) {
+template <bool CACHED>
+INLINE void pull_all_evenly(const Grid &grid, const PageRank &rank, const Csr &back, const RowTasks &tasks,
+                            PullSpace &space) {
+    repeat_pull(grid, rank, tasks, space, [&](const RankProgress &progress, RankSums &sums) {
+        const auto iteration = fixed_iteration<CACHED>(rank, progress);
+        for_tasks(grid, tasks, space, [&](const Team &team, const RowTask &task) {
             if (task.long_row >= 0)
-                pull_chunk<false>(team, iteration, back, nullptr, task, tasks.long_sums, *space);
+                pull_chunk<false>(team, iteration, back, nullptr, task, tasks.long_sums, space);
             else
-                pull_tile<false, true>(team, iteration, back, nullptr, task, *space, sums);
+                pull_tile<false, true>(team, iteration, back, nullptr, task, space, sums);
         });
     });
+}
+
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_iterations, PageRank rank, Csr back, const uint64 *ratios,
+                                         RowTasks tasks) {
+    TEAM_SHARED(PullSpace, space, 1);
+    pull_all<false>(launch.grid(), rank, back, ratios, tasks, *space);
+}
+
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_cached_iterations, PageRank rank, Csr back, const uint64 *ratios,
+                                         RowTasks tasks) {
+    TEAM_SHARED(PullSpace, space, 1);
+    pull_all<true>(launch.grid(), rank, back, ratios, tasks, *space);
+}
+
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_iterations, PageRank rank, Csr back, RowTasks tasks) {
+    TEAM_SHARED(PullSpace, space, 1);
+    pull_all_evenly<false>(launch.grid(), rank, back, tasks, *space);
+}
+
+MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_cached_iterations, PageRank rank, Csr back, RowTasks tasks) {
+    TEAM_SHARED(PullSpace, space, 1);
+    pull_all_evenly<true>(launch.grid(), rank, back, tasks, *space);
 }
 
 // Begins a launch of pull_iterations.

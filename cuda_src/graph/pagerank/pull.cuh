@@ -34,17 +34,19 @@ template <bool WEIGHTED, class T> INLINE uint64 share_of_edge(T share, const uin
 // Calls visit(k, share of edge `begin` + k) for the edges [begin, begin + count), shared by a team's members. A member
 // waits for several shares at a time, and visits a multiple of LOADS, with shares of 0 beyond the last edge; the only
 // one of a CPU prefetches.
-template <bool WEIGHTED, class T, class Visit>
-INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
+template <bool WEIGHTED, class I, class Visit>
+INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, const I &iteration, Index begin,
                        int32 count, Visit visit) {
     const int32 *const sources = back.targets + begin;
     const uint64 *const edge_ratios = WEIGHTED ? ratios + begin : nullptr;
     if constexpr (ONE_MEMBER) {
-        const auto add = [&](int32 k) { visit(k, share_of_edge<WEIGHTED>(shares[sources[k]], edge_ratios, k)); };
+        const auto add = [&](int32 k) {
+            visit(k, share_of_edge<WEIGHTED>(iteration.share(sources[k]), edge_ratios, k));
+        };
         const Index known = back.edges - begin - AHEAD; // edges for which the one to prefetch exists
         const int32 prefetched = int32(known < 0 ? 0 : known < count ? known : count);
         for (int32 k = 0; k < prefetched; ++k) {
-            prefetch(shares + sources[k + AHEAD]);
+            prefetch(iteration.shares + sources[k + AHEAD]);
             add(k);
         }
         for (int32 k = prefetched; k < count; ++k)
@@ -53,11 +55,11 @@ INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, 
         team.for_members([&](int member) {
             for (int32 first = member; first < count; first += LOADS * TEAM_SIZE) {
                 int32 source[LOADS];
-                T share[LOADS];
+                decltype(iteration.share(0)) share[LOADS];
                 for (int n = 0; n < LOADS; ++n)
-                    source[n] = first + n * TEAM_SIZE < count ? sources[first + n * TEAM_SIZE] : -1;
+                    source[n] = first + n * TEAM_SIZE < count ? iteration.source(sources + first + n * TEAM_SIZE) : -1;
                 for (int n = 0; n < LOADS; ++n)
-                    share[n] = source[n] >= 0 ? shares[source[n]] : T(0);
+                    share[n] = source[n] >= 0 ? iteration.share(source[n]) : 0;
                 for (int n = 0; n < LOADS; ++n) {
                     const int32 k = first + n * TEAM_SIZE;
                     visit(k, source[n] >= 0 ? share_of_edge<WEIGHTED>(share[n], edge_ratios, k) : 0);
@@ -87,17 +89,17 @@ template <int ITEMS> INLINE void scan_shares(const Team &team, PullSpace &space)
 }
 
 // Sets the place of each k from 0 to `count` to the sum of the first k shares of a tile. A barrier follows.
-template <bool WEIGHTED, class T>
-INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, const T *shares, Index begin,
+template <bool WEIGHTED, class I>
+INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, const I &iteration, Index begin,
                       int32 count, PullSpace &space) {
     if constexpr (ONE_MEMBER) {
         uint64 sum = 0;
         space.sums[0] = 0;
-        for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
+        for_shares<WEIGHTED>(team, back, ratios, iteration, begin, count,
                              [&](int32 k, uint64 share) { space.sums[k + 1] = sum += share; });
         return;
     }
-    for_shares<WEIGHTED>(team, back, ratios, shares, begin, count,
+    for_shares<WEIGHTED>(team, back, ratios, iteration, begin, count,
                          [&](int32 k, uint64 share) { space.sums[sum_place(k)] = share; });
     if (count < MOST_SCANNED / 2 * TEAM_SIZE)
         scan_shares<MOST_SCANNED / 2>(team, space);
@@ -107,9 +109,9 @@ INLINE void find_sums(const Team &team, const Csr &back, const uint64 *ratios, c
 
 // Pulls the shares of a tile's rows, apart from a long one. What is needed of a member's first row is loaded with the
 // shares: a GPU waits for both at once.
-template <bool WEIGHTED, bool EVEN, class T>
-INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr back, const uint64 *ratios,
-                      const RowTask &tile, PullSpace &space, RankSums &sums) {
+template <bool WEIGHTED, bool EVEN, class I>
+INLINE void pull_tile(const Team &team, const I iteration, const Csr back, const uint64 *ratios, const RowTask &tile,
+                      PullSpace &space, RankSums &sums) {
     struct Row {
         int32 from, to;
         RankedNode node;
@@ -123,7 +125,7 @@ INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr 
     Row loaded = {};
     if (row != rows.end())
         loaded = load(*row);
-    find_sums<WEIGHTED>(team, back, ratios, iteration.shares, tile.begin, tile.edges, space);
+    find_sums<WEIGHTED>(team, back, ratios, iteration, tile.begin, tile.edges, space);
     RankSums own; // in registers of a CPU, which no store of a score can change
     while (row != rows.end()) {
         iteration.template leave<EVEN>(*row, loaded.node, space.sums[loaded.to] - space.sums[loaded.from], own);
@@ -137,11 +139,11 @@ INLINE void pull_tile(const Team &team, const Iteration<T> iteration, const Csr 
 }
 
 // Adds the shares of a chunk of a long row to its sum.
-template <bool WEIGHTED, class T>
-INLINE void pull_chunk(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
+template <bool WEIGHTED, class I>
+INLINE void pull_chunk(const Team &team, const I &iteration, const Csr &back, const uint64 *ratios,
                        const RowTask &chunk, uint64 *long_sums, PullSpace &space) {
     uint64 sum = 0;
-    for_shares<WEIGHTED>(team, back, ratios, iteration.shares, chunk.begin, chunk.edges,
+    for_shares<WEIGHTED>(team, back, ratios, iteration, chunk.begin, chunk.edges,
                          [&](int32, uint64 share) { sum += share; });
     sum += uint64(team.sum_before(int64(sum), space.of_warp));
     if (team.is_last())
@@ -150,9 +152,9 @@ INLINE void pull_chunk(const Team &team, const Iteration<T> &iteration, const Cs
 }
 
 // One task of an iteration.
-template <class T>
-INLINE void pull_task(const Team &team, const Iteration<T> &iteration, const Csr &back, const uint64 *ratios,
-                      const RowTask &task, uint64 *long_sums, PullSpace &space, RankSums &sums) {
+template <class I>
+INLINE void pull_task(const Team &team, const I &iteration, const Csr &back, const uint64 *ratios, const RowTask &task,
+                      uint64 *long_sums, PullSpace &space, RankSums &sums) {
     if (task.long_row >= 0) {
         if (ratios != nullptr)
             pull_chunk<true>(team, iteration, back, ratios, task, long_sums, space);

@@ -178,6 +178,7 @@ class CudaDevice(Device):
         self.total_memory = int(card.total_memory())
         self.multiprocessors = card.multiprocessor_count
         self.clock_rate = 1000.0 * card.clock_rate
+        self.cache_size = int(card.l2_cache_size)
         self.context = PrimaryContext(number, self._destroy_dropped_graphs)
         self._pool = MemoryPool(self._release)
         self._graphs = Graphs()

@@ -46,6 +46,8 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     tasks = cut_rows(back)
     arguments = (state.packed, back.csr, state.edge_ratios(transposed=True), tasks.packed)
     even = state.even and not state.weighted and not state.narrow
+    kind = ("even_" if even else "") + ("cached_" if state.order is None else "")
+    given = (state.packed, back.csr, tasks.packed) if even else arguments
 
     def one_iteration() -> None:
         device.launch("pull_shares", tasks.total, *arguments)
@@ -58,11 +60,7 @@ def run(state: State, *, in_one_launch: bool | None = None) -> float:
     stopped = False
     while not stopped:  # a launch ends early, so that signals are handled
         device.launch("begin_slice", 1, state.packed)
-        teams = min(tasks.total, MOST_TEAMS)
-        if even:
-            device.launch("pull_even_iterations", teams, state.packed, back.csr, tasks.packed)
-        else:
-            device.launch("pull_iterations", teams, *arguments)
+        device.launch(f"pull_{kind}iterations", min(tasks.total, MOST_TEAMS), *given)
         stopped = bool(state.progress.download()[RankEntry.RANK_STOP])
     return perf_counter() - begun
 

@@ -17,17 +17,24 @@ from tests.support.graphs.traversed import random_graph
 def test_edges_and_their_order_stay(seed, device):
     graph = random_graph(seed)
     weighted = graph.weights is not None
-    found, order = by_degree(DeviceGraph.upload(graph, device), weighted=weighted)
+    back, order = by_degree(DeviceGraph.upload(graph, device), weighted=weighted)
     old = order.download()
     assert sorted(old.tolist()) == list(range(graph.nodes))
     classes = [int(degree).bit_length() for degree in graph.out_degrees]
     assert old.tolist() == sorted(range(graph.nodes), key=lambda v: -classes[v])  # a stable sort
-    offsets, targets = found.offsets.download(), found.targets.download()
+    wanted: list[list[tuple[int, float]]] = [[] for _ in range(graph.nodes)]
+    new = np.argsort(old)
+    weights = graph.weights if weighted else np.ones(graph.edges)
     for k, v in enumerate(old):
-        mine, its = slice(offsets[k], offsets[k + 1]), slice(graph.offsets[v], graph.offsets[v + 1])
-        assert old[targets[mine]].tolist() == graph.targets[its].tolist()
-        if weighted:
-            assert found.weights.download()[mine].tolist() == graph.weights[its].tolist()
+        its = slice(graph.offsets[v], graph.offsets[v + 1])
+        for target, weight in zip(new[graph.targets[its]], weights[its], strict=True):
+            wanted[target].append((k, weight))
+    offsets, sources = back.offsets.download(), back.targets.download()
+    found = back.weights.download() if weighted else np.ones(graph.edges)
+    assert offsets[-1] == graph.edges
+    for k, edges in enumerate(wanted):
+        mine = slice(offsets[k], offsets[k + 1])
+        assert list(zip(sources[mine], found[mine], strict=True)) == edges
 
 
 def test_scores_of_large_graphs_have_the_same_bits(monkeypatch):
@@ -43,13 +50,14 @@ def test_scores_of_large_graphs_have_the_same_bits(monkeypatch):
                 monkeypatch.setattr(ranking, "WORTH_RENUMBERING", least)
                 uploaded = upload(graph, "cpu", 2)
                 found.append(pagerank(uploaded, method=name, balance=balance or "auto", **options))
-                kept = uploaded.has_derived(("by degree", options.get("weighted", "rule" not in options)))
-                assert kept == (least == 3000 and name == "pull")
+                assert uploaded.has_derived("by degree") == (least == 3000 and name == "pull")
+                by_weight = options.get("weighted", "rule" not in options)
+                assert uploaded.has_derived("weighted by degree") == (uploaded.has_derived("by degree") and by_weight)
             assert np.array_equal(found[0].scores, found[1].scores)
             assert (found[0].iterations, found[0].error) == (found[1].iterations, found[1].error)
 
 
 def test_no_edges():
     graph = CsrGraph.from_edges([], [], nodes=3)
-    found, order = by_degree(DeviceGraph.upload(graph, open_device("cpu", 1)), weighted=False)
-    assert (found.nodes, found.edges, order.download().tolist()) == (3, 0, [0, 1, 2])
+    back, order = by_degree(DeviceGraph.upload(graph, open_device("cpu", 1)), weighted=False)
+    assert (back.nodes, back.edges, order.download().tolist()) == (3, 0, [0, 1, 2])

@@ -9,7 +9,6 @@ import numpy as np
 from static_graph.engine.loop import STRATEGIES
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
-from static_graph.graph.renumbering import by_degree
 from static_graph.link_analysis.methods import blocked, dense, pull, pull_loop, push, sequential
 from static_graph.link_analysis.options import checked_options
 from static_graph.link_analysis.state import RankTotal, State
@@ -19,6 +18,7 @@ METHODS = {
     "pull": (pull.run, {"in_one_launch": False}),
     "pull, one launch": (pull.run, {"in_one_launch": True}),
     "pull, by degree": (pull.run, {"in_one_launch": False}),
+    "pull, one launch, by degree": (pull.run, {"in_one_launch": True}),
     **{f"pull, {balance}": (pull_loop.run, {"balance": balance}) for balance in STRATEGIES},
     "push": (push.run, {}),
     "blocked": (blocked.run, {}),
@@ -33,13 +33,11 @@ def units(method, graph, device, iterations, *, weighted=False, **options):
     run, more = {**METHODS, **DENSE}[method]
     on_device = graph if isinstance(graph, DeviceGraph) else DeviceGraph.upload(graph, device)
     checked = checked_options(graph.nodes, **{**options, "iterations": iterations})
-    renumbered = by_degree(on_device, weighted=weighted) if method.endswith("by degree") else None
-    ranked, order = (on_device, None) if renumbered is None else renumbered
-    state = State(ranked, checked, weighted=weighted, dense=method in DENSE, order=order)
+    state = State(on_device, checked, weighted=weighted, dense=method in DENSE, renumbered=method.endswith("by degree"))
     run(state, **more)
     scores = state.scores.download()
-    if order is not None:
-        scores[order.download()] = scores.copy()
+    if state.order is not None:
+        scores[state.order.download()] = scores.copy()
     assert np.array_equal(state.download(), scores / np.float64(2**62))
     return scores.tolist(), int(state.totals.download()[RankTotal.LAST_CHANGE])
 

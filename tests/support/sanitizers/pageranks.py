@@ -27,7 +27,7 @@ def pageranks(device):
     random = np.random.default_rng(4)
     ends = random.integers(0, 400, (2, 9000))
     ends[1, :7000] %= 2
-    for method in ("pull", "pull, one launch"):
+    for method in ("pull", "pull, one launch", "pull, one launch, by degree"):
         scores, change = units(method, CsrGraph.from_edges(*ends, nodes=400), device, 3)
         yield ["long rows", method], [digest(np.array(scores, np.uint64)), change]
     small = DeviceGraph.upload(CsrGraph.from_edges(*random.integers(0, 90, (2, 300)), random.random(300), 90), device)
