@@ -24,6 +24,21 @@ def distinct(*numbers: NDArray[N]) -> NDArray[N]:
     return every[is_first]
 
 
+def first_of_each(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Returns the different numbers of an array, ascending, and the place of the first of each in the flat array.
+
+    Pairs of a number and a place are sorted; `numpy.unique` sorts the places by their numbers, ten times as long.
+
+    Args:
+        numbers: not negative; fewer than 2^32.
+    """
+    pairs = np.sort(numbers.reshape(-1).astype(np.int64) << 32 | np.arange(numbers.size))
+    found = pairs >> 32
+    is_first = np.ones(len(pairs), np.bool_)
+    is_first[1:] = found[1:] != found[:-1]
+    return found[is_first].astype(np.int32), pairs[is_first] & 0xFFFFFFFF
+
+
 def given_array(values: ArrayLike) -> NDArray[Any]:
     """Converts values to a plain array.
 

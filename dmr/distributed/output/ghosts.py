@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import first_of_each
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step
@@ -148,7 +149,8 @@ def make_part(
         union = unite([section.numbers for section in (*own, *layers)], threads)
     ghosts = [np.empty((0, 3), np.int32)]
     ghosts += [place[layer.mesh.triangles] for place, layer in zip(union.places[len(own) :], layers, strict=True)]
-    others, owners = _owned_by_others(union.numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
+    with step("owners"):
+        others, owners = _owned_by_others(union.numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
     with step("columns"):
         columns = mesh_columns([*own, *layers], union, names)
     triangles = sum(len(section.mesh.triangles) for section in own)
@@ -196,7 +198,7 @@ def _owned_by_others(
     Args:
         numbers_of_all: of the vertices of the part; ghosts: (g, 3) the corners of its ghosts, by owner.
     """
-    vertices, first = np.unique(ghosts, return_index=True)
+    vertices, first = first_of_each(ghosts)
     numbers, parts = shared["numbers"], shared["parts"]
     place = np.minimum(np.searchsorted(numbers, numbers_of_all[vertices]), max(len(numbers) - 1, 0))
     owners = ghost_owners[first // 3]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dmr.common.number_arrays import distinct
+from dmr.common.number_arrays import distinct, first_of_each
 
 NUMBERS = st.lists(st.integers(-4, 4), max_size=12)
 
@@ -17,3 +17,10 @@ NUMBERS = st.lists(st.integers(-4, 4), max_size=12)
 def test_distinct_numbers_are_those_of_a_set(dtype, first, second):
     found = distinct(np.array(first, dtype), np.array(second, dtype).reshape(1, -1))
     assert found.dtype == dtype and found.tolist() == sorted({*first, *second})
+
+
+@given(numbers=st.lists(st.integers(0, 5) | st.just(2**31 - 1), max_size=12))
+def test_the_first_of_each_number(numbers):
+    found, places = first_of_each(np.array(numbers, np.int32))
+    assert found.dtype == np.int32 and found.tolist() == sorted(set(numbers))
+    assert places.tolist() == [numbers.index(number) for number in found.tolist()]
