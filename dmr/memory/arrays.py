@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, Protocol
 from weakref import WeakSet
 
@@ -136,6 +137,23 @@ class DeviceArray(ABC):
         self.device.calling.moved[self.dtype] += self.size
         return self._begin_download(target)
 
+    def download_later(self, out: NDArray[Any]) -> Callable[[], None]:
+        """Prepares a copy of the array to `out`, as it is after the work launched before.
+
+        Args:
+            out: contiguous (same dtype and size).
+
+        Returns:
+            A function that makes the copy, on any thread that does not hold the device; on a GPU beside its other work.
+            The array must not be used by work launched until then.
+
+        Raises:
+            ValueError: `out` has another size or dtype, is not contiguous, or cannot be written.
+        """
+        target = self._target(out)
+        self.device.calling.moved[self.dtype] += self.size
+        return self._download_later(target)
+
     def detach(self) -> NDArray[Any]:
         """Returns the content as a numpy array, without a copy if possible; the device array is no longer used."""
         self.device.calling.moved[self.dtype] += self.size
@@ -154,6 +172,9 @@ class DeviceArray(ABC):
     def _begin_download(self, target: NDArray[Any]) -> Callable[[], int]:
         self._download(target)
         return lambda: target.nbytes
+
+    def _download_later(self, target: NDArray[Any]) -> Callable[[], None]:
+        return partial(self._download, target)
 
     def _downloaded(self) -> NDArray[Any]:
         """Returns the array in new memory."""

@@ -135,6 +135,25 @@ def test_a_download_arrives_beside_other_work(device, meanwhile):
     assert np.array_equal(target, values) and advance() == target.nbytes
 
 
+def test_downloads_are_made_by_threads_without_the_device(device):
+    """Another thread has it meanwhile, and the memory of one array is used again only after its copy."""
+    values = np.arange(BEGUN, dtype=np.int32)
+    arrays = [device.array(values), device.array(values[::-1].copy())]
+    targets = [np.zeros(BEGUN, np.int32) for _ in arrays]
+    with device.lock, device.current:
+        copies = [array.download_later(target) for array, target in zip(arrays, targets, strict=True)]
+        arrays.clear()
+        with ThreadPoolExecutor(2) as executor:
+            futures = [executor.submit(copies.pop()) for _ in targets]
+            while not all(future.done() for future in futures):
+                assert np.array_equal(device.array(values).download(), values)
+            assert [future.result() for future in futures] == [None, None]
+    device.empty(BEGUN, np.int32).fill(0)
+    assert np.array_equal(targets[0], values) and np.array_equal(targets[1], values[::-1])
+    with pytest.raises(ValueError):
+        device.array(values[:3]).download_later(np.zeros(4, np.int32))
+
+
 @pytest.mark.parametrize("size", [39, 41])
 def test_a_download_into_bytes_that_do_not_fit_is_refused(device, size):
     with pytest.raises(ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.memory import DeviceArray
 
 MOST_SPARE = 2  # times the size that is needed
+WORTH_WAITING = 2**20  # bytes
 
 
 class Stored:
@@ -38,14 +40,19 @@ class InMemory(dict[str, NDArray[Any]]):
 
     Memory that is new to the process takes longer to get than to fill. What one has held is therefore lent to the next
     one, as long as another one is in use.
+
+    Args:
+        later: whether large arrays of a GPU are copied by `finish`, when another thread may have the device.
     """
 
     _kept: ClassVar[list[NDArray[np.uint8]]] = []
     _used: ClassVar[int] = 0
     _lock: ClassVar[ForkSafeLock] = ForkSafeLock()
 
-    def __init__(self) -> None:
+    def __init__(self, *, later: bool = False) -> None:
         super().__init__()
+        self._later = later
+        self._copies: list[Callable[[], None]] = []
         self._lent: list[NDArray[np.uint8]] = []
 
     def __enter__(self) -> InMemory:
@@ -55,6 +62,7 @@ class InMemory(dict[str, NDArray[Any]]):
 
     def __exit__(self, *exception: object) -> None:
         self.clear()
+        self._copies.clear()
         with self._lock:
             InMemory._used -= 1
             self._kept.extend(self._lent)
@@ -68,8 +76,16 @@ class InMemory(dict[str, NDArray[Any]]):
             self[name] = array.detach().view(dtype).reshape(shape)
             return
         target = self._memory(array.size * array.dtype.itemsize)
-        array.download(target.view(array.dtype))
+        if self._later and target.nbytes >= WORTH_WAITING:
+            self._copies.append(array.download_later(target.view(array.dtype)))
+        else:
+            array.download(target.view(array.dtype))
         self[name] = target.view(dtype).reshape(shape)
+
+    def finish(self) -> None:
+        """Copies the arrays that `take` has left; the calling thread does not hold the device."""
+        while self._copies:
+            self._copies.pop(0)()
 
     def _memory(self, size: int) -> NDArray[np.uint8]:
         """Returns memory of this size: the smallest that is kept and large enough, or new one."""

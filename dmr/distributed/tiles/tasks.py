@@ -223,10 +223,12 @@ def refine(
     device = open_device(resources.device, resources.threads)
     with step("load"):
         patch = Patch.load(Stored(inputs[1], tile))
-    with InMemory() as arrays:
+    with InMemory(later=True) as arrays:
         done = refine_patch(patch, whole, asked, device, MARGIN * layers, arrays, resources.threads)
         if done.core is not None:
             core = Stored(out, 1)
+            with step("fetch core"):
+                arrays.finish()
             with step("write core"):
                 for name, array in done.core.items():
                     core[name] = array

@@ -64,6 +64,19 @@ class PrimaryContext:
         """A block in which the context is current on the calling thread, which holds the lock; blocks may nest."""
         return Current(self)
 
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """A block for transfers beside the thread that holds the lock: the context is current on the calling thread.
+
+        The calling thread is in no other block, and does not use what the lock protects.
+        """
+        self.repair()
+        self._push()
+        try:
+            yield
+        finally:
+            self._pop()
+
     def in_use(self) -> bool:
         """Whether the calling thread is inside such a block."""
         scope = self.use.scope

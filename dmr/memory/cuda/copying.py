@@ -46,12 +46,15 @@ class Part(NamedTuple):
 class Staging:
     """The page-locked buffers of one device, and the transfers through them on its stream.
 
-    Callers hold the device's lock, with its context current.
+    Callers hold the device's lock, or another one for these buffers, with its context current.
+
+    Attributes:
+        stream: on which the transfers are made.
     """
 
     def __init__(self, stream: Any, guarded: Callable[[Callable[[], Any]], Any]) -> None:
         """Takes the stream, and a function that runs a driver call that may report an earlier kernel's failure."""
-        self._stream = stream
+        self.stream = stream
         self._guarded = guarded
         self._threads = min(available_threads(), MOST_THREADS)
         self._received: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
@@ -85,13 +88,13 @@ class Staging:
             self._guarded(self._sent.wait)
             small = self._sending[: source.nbytes]
             small[:] = source
-            self._guarded(partial(driver.memcpy_htod_async, pointer, small, self._stream))
-            self._sent.record(self._stream.handle)
+            self._guarded(partial(driver.memcpy_htod_async, pointer, small, self.stream))
+            self._sent.record(self.stream.handle)
             return
         for part in self._parts(source.nbytes):
             copy(part.staged, source[part.start : part.stop], self._threads)
-            self._guarded(partial(driver.memcpy_htod_async, pointer + part.start, part.staged, self._stream))
-            part.arrived.record(self._stream.handle)
+            self._guarded(partial(driver.memcpy_htod_async, pointer + part.start, part.staged, self.stream))
+            part.arrived.record(self.stream.handle)
 
     def download(self, pointer: int, target: Bytes) -> None:
         """Copies bytes from the device's memory, after the work launched before.
@@ -105,13 +108,13 @@ class Staging:
         """
         if 0 < target.nbytes <= SMALL_BYTES:
             small = self._received[: target.nbytes]
-            self._guarded(partial(driver.memcpy_dtoh_async, small, pointer, self._stream))
-            self._guarded(partial(wait_for_stream, self._stream.handle))
+            self._guarded(partial(driver.memcpy_dtoh_async, small, pointer, self.stream))
+            self._guarded(partial(wait_for_stream, self.stream.handle))
             target[:] = small
             return
         travelling: Part | None = None
         for part in self._parts(target.nbytes):
-            self.send(part, pointer, self._stream)
+            self.send(part, pointer, self.stream)
             if part.start % TOUCHED_BYTES == 0:
                 touch(target[part.start : part.start + TOUCHED_BYTES], self._threads)
             if travelling is not None:
@@ -122,8 +125,8 @@ class Staging:
 
     def download_directly(self, pointer: int, target: Bytes) -> None:
         """Copies bytes as `download` does, to page-locked memory."""
-        self._guarded(partial(driver.memcpy_dtoh_async, target, pointer, self._stream))
-        self._guarded(partial(wait_for_stream, self._stream.handle))
+        self._guarded(partial(driver.memcpy_dtoh_async, target, pointer, self.stream))
+        self._guarded(partial(wait_for_stream, self.stream.handle))
 
     def begin(self, pointer: int, target: Bytes, source: object) -> Arrival:
         """Begins a download after the work launched before; later work does not wait for it.
@@ -134,7 +137,7 @@ class Staging:
             pointer, target: as for `download`; source: the owner of the device's memory, which lasts until the end.
         """
         ready = Event()
-        ready.record(self._stream.handle)
+        ready.record(self.stream.handle)
         ready.hold(self._copies.handle)
         self._arrival = Arrival(self, self._copies, self._parts(target.nbytes), pointer, target, source)
         return self._arrival

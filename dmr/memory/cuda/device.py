@@ -20,6 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 from dmr.common.arguments import kind_of
 from dmr.common.available import amount
 from dmr.common.errors import InternalError, OutOfMemoryError, WrongTypeError
+from dmr.common.pooling import ForkSafeLock
 from dmr.memory.arguments import DeviceCount, Number, bound_of
 from dmr.memory.arrays import Device, DeviceArray
 from dmr.memory.cuda.compiler import cubin, cubins, module, modules
@@ -128,6 +129,16 @@ class CudaArray(DeviceArray):
         return partial(self._advance, arrival)
 
     @in_context
+    def _download_later(self, target: NDArray[Any]) -> Callable[[], None]:
+        self._cuda.guarded(partial(wait_for_stream, self._cuda.stream.handle))
+        return partial(self._download_beside, target)
+
+    def _download_beside(self, target: NDArray[Any]) -> None:
+        cuda = self._cuda
+        with cuda.one_beside, cuda.context.beside():
+            cuda.staging_beside.download(self.pointer, target.view(np.uint8))
+
+    @in_context
     def _advance(self, arrival: Arrival) -> int:
         return arrival.advance()
 
@@ -161,6 +172,8 @@ class CudaDevice(Device):
         number: of the GPU; total_memory: bytes.
         context: the primary context; stream: orders all work.
         staging: transfers; page_locked: memory for downloads.
+        staging_beside: transfers beside the thread that holds the device, on a stream of their own; one_beside: held
+            by the thread that uses it.
         finished: an event for streams of other libraries that wait for this one, or the reverse.
     """
 
@@ -180,6 +193,7 @@ class CudaDevice(Device):
         self.clock_rate = 1000.0 * card.clock_rate
         self.cache_size = int(card.l2_cache_size)
         self.context = PrimaryContext(number, self._destroy_dropped_graphs)
+        self.one_beside = ForkSafeLock()
         self._pool = MemoryPool(self._release)
         self._graphs = Graphs()
         self._functions: dict[str, Any] = {}
@@ -189,6 +203,7 @@ class CudaDevice(Device):
         with self.context.lock, self.context.current:
             self.stream = driver.Stream(NON_BLOCKING)
             self.staging = Staging(self.stream, self.guarded)
+            self.staging_beside = Staging(driver.Stream(NON_BLOCKING), self.guarded)
             self.page_locked = PageLockedPool()
             self.finished = Event()
 
