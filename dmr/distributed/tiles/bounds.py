@@ -143,15 +143,20 @@ def predicted_triangles(
     Returns:
         (m,) float64 as the bound on angles needs, and (m,) as the bounds on areas and edges need.
     """
-    pieces = by_pieces(len(mesh.triangles), lambda piece: _by_shape(mesh, bounds.options, piece), threads)
-    by_angle, thin, area = (np.concatenate(each) for each in zip(*pieces, strict=True))
+
+    def predict(rows: slice) -> tuple[Float, NDArray[np.bool_], Float, Float]:
+        by_angle, thin, area = _by_shape(mesh, bounds.options, rows)
+        return by_angle, thin, area, _by_area(mesh, bounds.options, area, rows)
+
+    pieces = by_pieces(len(mesh.triangles), predict, threads)
+    by_angle, thin, area, by_size = (np.concatenate(each) for each in zip(*pieces, strict=True))
     between, widths, beyond = _between_segments(mesh, np.flatnonzero(thin), neighbours)
     share = (bounds.options.min_angle or 0.0) / 30.0
     widths *= share * np.sqrt(share)  # about as numbers of triangles grow with the bound on angles (measured)
     by_angle[between] = np.maximum(by_angle[between], FOR_A_WIDTH * widths)
     inner = beyond >= 0
     np.add.at(by_angle, beyond[inner], BEYOND_A_WIDTH * widths[inner])
-    return by_angle, _by_size(mesh, bounds, area)
+    return by_angle, _by_size(mesh, bounds, area, by_size)
 
 
 def _by_shape(mesh: Mesh, options: RefineOptions, rows: slice) -> tuple[Float, NDArray[np.bool_], Float]:
@@ -173,14 +178,24 @@ def _by_shape(mesh: Mesh, options: RefineOptions, rows: slice) -> tuple[Float, N
     return np.where(skinny, FOR_A_SKINNY_TRIANGLE, 1.0), thin, area
 
 
-def _by_size(mesh: Mesh, bounds: Bounds, area: Float) -> Float:
-    """Predicts what the bounds on areas and edges need in triangles with these areas."""
-    by_size = np.zeros(len(area))
-    if bounds.options.max_area is not None:
-        by_size = OVER_THE_FEWEST * area / bounds.options.max_area
+def _by_area(mesh: Mesh, options: RefineOptions, area: Float, rows: slice) -> Float:
+    """Predicts what the largest areas need in some triangles, which have these areas."""
+    by_area = np.zeros(len(area))
+    if options.max_area is not None:
+        by_area = OVER_THE_FEWEST * area / options.max_area
     if mesh.area_bounds is not None:
-        own = np.where(mesh.area_bounds > 0, mesh.area_bounds, np.inf)
-        by_size = np.maximum(by_size, OVER_THE_FEWEST * area / own)
+        bound = mesh.area_bounds[rows]
+        own = np.where(bound > 0, bound, np.inf)
+        by_area = np.maximum(by_area, OVER_THE_FEWEST * area / own)
+    return by_area
+
+
+def _by_size(mesh: Mesh, bounds: Bounds, area: Float, by_size: Float) -> Float:
+    """Predicts what all bounds on sizes need in the triangles, which have these areas.
+
+    Args:
+        by_size: what the largest areas need.
+    """
     local = bounds.local
     if local.max_edge is None and local.area_root is None:
         return by_size

@@ -127,9 +127,11 @@ def cut(
     block = np.zeros(len(weights), np.int32)
     if int(weights.sum()) > tile_triangles:
         with step("components"):
-            component = components(edges.neighbours)
+            component = None
             if turn % 3:
-                component = _around_seeds(patch, edges.neighbours, component, weights, tile_triangles, turn, threads)
+                component = _around_seeds(patch, edges.neighbours, weights, tile_triangles, turn, threads)
+            if component is None:
+                component = components(edges.neighbours)
         with step("blocks"):
             places = _tripled_centroids(mesh, threads)
             block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)], threads)
@@ -193,13 +195,12 @@ def _beside_cuts(edges: Edges, block: Int, threads: int | None) -> Mask:
 def _around_seeds(
     patch: Patch,
     neighbours: Int,
-    component: Int,
     weights: NDArray[np.int64],
     most: int,
     turn: int,
     threads: int | None,
-) -> Int:
-    """Returns the components of a band, with fewer layers around the seeds if these then fit tiles undivided.
+) -> Int | None:
+    """Returns the components of a band with fewer layers around the seeds, if these then fit tiles undivided.
 
     The rest of the band has nothing to refine, and may be divided anywhere.
     """
@@ -208,11 +209,24 @@ def _around_seeds(
     distance = spread(patch, none, layers, threads)[1]
     while layers >= FIRST_LAYERS:
         near = touching(patch.mesh.triangles, distance < layers, threads)
-        parts = components(np.where(near[neighbours] == near[:, None], neighbours, -1))
+        parts = components(_links_within(neighbours, near, threads))
         if np.bincount(parts[near], weights[near]).max(initial=0) <= most:
             return parts
         layers //= 2
-    return component
+    return None
+
+
+def _links_within(neighbours: Int, near: Mask, threads: int | None) -> Int:
+    """Returns neighbours, and -1 in place of those of which one is `near`, and the other is not."""
+    found = np.empty_like(neighbours)
+
+    def find(piece: slice) -> None:
+        across = neighbours[piece]
+        alike = np.take(near, across, mode="clip") == near[piece, None]  # without an edge on the other side, any value
+        found[piece] = np.where(alike, across, np.int32(-1))
+
+    by_pieces(len(neighbours), find, threads)
+    return found
 
 
 def _blocks(
