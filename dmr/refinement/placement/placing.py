@@ -119,6 +119,7 @@ def divide_outline(
     growth: float | None,
     most: int,
     fitted: bool = False,
+    even: bool | None = None,
 ) -> DividedOutline:
     """Divides the segments of a mesh by size.
 
@@ -131,9 +132,12 @@ def divide_outline(
         growth: of the sizes around pieces of the outline that are shorter, per unit of distance; None for the default.
         most: the most points to insert.
         fitted: whether the size is changed a little where segments then are rows of one lattice.
+        even: whether one size is wanted everywhere, if that is known.
     """
     host = device if device.threads else open_device("cpu")  # few places at a time
-    segments, even = Segments.of(mesh, acute, keep_segments), is_even(mesh, sizes, host)
+    segments = Segments.of(mesh, acute, keep_segments)
+    if even is None:
+        even = is_even(mesh, sizes, host)
     fitting = None
     if fitted and sizes.number is not None and not (segments.kept.any() or acute.any()):
         fitting = fitting_size(mesh.vertices, segments.ends, sizes.number)
