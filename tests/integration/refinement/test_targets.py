@@ -9,7 +9,7 @@ import dmr
 from dmr import Mesh, Pslg, domains
 from dmr.errors import OptionError
 from dmr.memory import open_device
-from dmr.refinement.placement import extension, front
+from dmr.refinement.placement import extension, front, smoothing
 from dmr.refinement.placement.cells import Cells
 from tests.support.digests import mesh_digest
 
@@ -390,3 +390,9 @@ def test_sizes_between_pieces_are_means_of_their_neighbours():
         expected = np.where(given, values, weights @ expected / weights.sum(axis=1))
     found = extension._harmonic(mesh.vertices, mesh.triangles, values, given, open_device("cpu", 1))
     assert np.allclose(found, expected, rtol=1e-12, atol=0) and not np.allclose(found, values)
+
+
+def test_one_team_lifts_vertices_as_single_launches_do(monkeypatch):
+    expected = mesh_digest(dmr.refine(SQUARE, size=growing, device="cpu", threads=2).mesh)
+    monkeypatch.setattr(smoothing, "FEW_STARS", 0)
+    assert mesh_digest(dmr.refine(SQUARE, size=growing, device="cpu", threads=2).mesh) == expected
