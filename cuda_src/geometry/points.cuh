@@ -8,8 +8,9 @@ struct alignas(16) Point {
 };
 
 // The corners of a triangle are numbered 0, 1, 2, counter-clockwise.
-INLINE int next_corner(int k) { return k == 2 ? 0 : k + 1; }
-INLINE int previous_corner(int k) { return k == 0 ? 2 : k - 1; }
+// From tables of two bits per corner: for a comparison with 2 or 0, g++ may generate a branch that goes either way.
+INLINE int next_corner(int k) { return (0b001001 >> (2 * k)) & 3; }
+INLINE int previous_corner(int k) { return (0b010010 >> (2 * k)) & 3; }
 
 // Element k of three that are already loaded. A GPU has them in registers, which cannot be indexed. A CPU indexes
 // memory instead of a branch: where any of the three may be the one, it would guess wrong two times out of three.

@@ -69,15 +69,20 @@ INLINE void prefetch_surroundings(const int32 *listed, Index i, Index end, const
         prefetch_corners(triangles[listed[i + NEAR]], points);
         prefetch_neighbours(triangles[listed[i + NEAR]], triangles);
     }
-    if (i + NEARER < end)
-        for (int32 link : triangles[listed[i + NEARER]].link) {
-            prefetch_corners(triangles[perhaps_across(link)], points);
-            prefetch_neighbours(triangles[perhaps_across(link)], triangles);
+    if (i + NEARER < end) {
+        const Triangle &root = triangles[listed[i + NEARER]];
+        for (int k = 0; k < 3; ++k) {
+            const Triangle &across = triangles[perhaps_across(root.link[k])];
+            prefetch(&points[corner_beyond(root, k, across)]);
+            prefetch_neighbours(across, triangles);
         }
+    }
     if (i + NEAREST < end)
-        for (int32 link : triangles[listed[i + NEAREST]].link)
-            for (int32 next : triangles[perhaps_across(link)].link)
-                prefetch_corners(triangles[perhaps_across(next)], points);
+        for (int32 link : triangles[listed[i + NEAREST]].link) {
+            const Triangle &across = triangles[perhaps_across(link)];
+            for (int k = 0; k < 3; ++k)
+                prefetch(&points[corner_beyond(across, k, triangles[perhaps_across(across.link[k])])]);
+        }
 }
 
 // The same for a loop over subsegments to be split: prefetches the subsegments, their ends and the triangles on their

@@ -17,6 +17,8 @@
 // One record is 32 bytes: one sector of a GPU's memory, half a cache line of a CPU's.
 #pragma once
 
+#include <type_traits>
+
 #include "geometry/points.cuh"
 
 constexpr int32 NOTHING = -1;
@@ -42,6 +44,19 @@ INLINE Triangle without_owner(const Triangle &t) {
     return {{t.vertex[0], t.vertex[1], t.vertex[2]}, {t.link[0], t.link[1], t.link[2]}, 0};
 }
 
+// A triangle whose corners and links are read several times. A GPU loads the record at once. A CPU reads the fields
+// where they are: copies of a record that was stored just before, by wider loads, would wait for its fields as well.
+using TriangleToRead = std::conditional_t<READS_WHOLE_RECORDS, const Triangle, const Triangle &>;
+
+// Stores the fields one by one, for store_record.
+INLINE void store_fields(Triangle *place, const Triangle &t) {
+    for (int k = 0; k < 3; ++k) {
+        racing_store(&place->vertex[k], t.vertex[k]);
+        racing_store(&place->link[k], t.link[k]);
+    }
+    racing_store(&place->owner, t.owner);
+}
+
 INLINE int32 corner(const Triangle &t, int k) { return one_of(t.vertex, k); }
 INLINE int32 link_across(const Triangle &t, int k) { return one_of(t.link, k); }
 
@@ -59,6 +74,13 @@ INLINE int edge_that_starts_at(const Triangle &t, int32 from) {
 // The triangle across a link, or any one, if there is none: prefetching too much takes less time than a branch that
 // goes either way.
 INLINE int32 perhaps_across(int32 link) { return link < 0 ? 0 : link; }
+
+// The corner of the triangle across edge k that t does not have. (Any number that fits the bits of some vertex if there
+// is no triangle across: only good for a prefetch.)
+INLINE int32 corner_beyond(const Triangle &t, int k, const Triangle &across) {
+    const int32 edge = t.vertex[next_corner(k)] ^ t.vertex[previous_corner(k)];
+    return across.vertex[0] ^ across.vertex[1] ^ across.vertex[2] ^ edge;
+}
 
 INLINE void prefetch_corners(const Triangle &t, const Point *points) {
     for (int32 v : t.vertex)

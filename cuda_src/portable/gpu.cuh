@@ -49,6 +49,12 @@ INLINE uint64 compare_and_swap(uint64 *place, uint64 expected, uint64 desired) {
 // together with others.
 INLINE constexpr bool works_alone() { return false; }
 
+// Stores a value if a condition holds.
+template <class T> INLINE void store_if(bool condition, T *place, T value) {
+    if (condition)
+        *place = value;
+}
+
 // Stores a value in a place that no other thread uses meanwhile, and returns the previous one. A load and a store would
 // be two requests to memory, of which the second waits while the sector of the first is fetched.
 INLINE int32 replaced(int32 *place, int32 value) { return atomicExch(place, value); }

@@ -44,6 +44,13 @@ constexpr int LANES = TEAM_SIZE;
 template <class T> INLINE void racing_store(T *place, T value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
 template <class T> INLINE T racing_load(const T *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
+// Stores a value if a condition holds: without a branch, which would go either way, but in a place that nothing reads.
+template <class T> INLINE void store_if(bool condition, T *place, T value) {
+    T ignored;
+    T *const places[] = {&ignored, place};
+    racing_store(places[condition], value);
+}
+
 template <class T> INLINE T cached_load(const T *place) { return racing_load(place); }
 template <class T> INLINE T streamed_load(const T *place) { return *place; }
 
@@ -102,12 +109,9 @@ INLINE void count_up(int64 *stripes, int64 value) {
         atomic_add(stripes, value); // once per piece of a range
 }
 
-template <class T> INLINE void store_record(T *place, const T &record) {
-    uint64 words[sizeof(T) / sizeof(uint64)];
-    std::memcpy(words, &record, sizeof record);
-    for (unsigned k = 0; k < sizeof(T) / sizeof(uint64); ++k)
-        racing_store(reinterpret_cast<uint64 *>(place) + k, words[k]);
-}
+// Stores a record as it is computed, field by field: to load it as wider words first would wait until its fields have
+// left the store buffer.
+template <class T> INLINE void store_record(T *place, const T &record) { store_fields(place, record); }
 
 INLINE Index record_start(Index record, Index length) { return record * length; }
 INLINE Index record_stride(Index) { return 1; }

@@ -46,13 +46,13 @@ INLINE void insert_point(const Plane &plane, const Cavities &cavities, Index i, 
     const Extent extent = cavities.extents[i];
     const int32 p = cavities.roots[i];
     uint32 shared = 0;
-    int32 before = fan_slot(cavity, extent, claimed, extent.edges - 1), slot = fan_slot(cavity, extent, claimed, 0);
+    add_slots(cavity, extent, claimed);
+    int32 before = cavity.member(extent.edges - 1), slot = cavity.member(0);
     note_slot(plane, p, slot);
-    cavities.extra_places[i] = claimed;
     for (int j = 0; j < extent.edges; ++j) {
         const BoundaryEdge edge = cavity.edge(j);
         const int32 v = cavity.edge(j + 1).vertex;
-        const int32 after = fan_slot(cavity, extent, claimed, j + 1 == extent.edges ? 0 : j + 1);
+        const int32 after = cavity.member(j + 1);
         store_record(&plane.triangles[slot],
                      Triangle{{p, edge.vertex, v}, {edge.across, after, before}, cavities.keys[i]});
         if (edge.vertex != GHOST) // its triangle may have been one of the cavity's

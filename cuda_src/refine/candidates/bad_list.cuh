@@ -15,9 +15,9 @@ INLINE Sums<1> survey_fresh(const Team &team, Piece piece, const int32 *fresh, u
         if (i + 16 < piece.end)
             prefetch(&quality[fresh[i + 16]]);
         const uint32 q = quality[fresh[i]];
-        const bool unlisted = to_refine(q) && !(q & LISTED);
+        const bool unlisted = (q & (BAD | GIVEN_UP | LISTED)) == BAD; // no branches: they would go either way
         flags[i] = unlisted;
-        quality[fresh[i]] = unlisted ? q | LISTED : q; // a branch would go either way
+        quality[fresh[i]] = q | ((0u - uint32(unlisted)) & LISTED);
         return Sums<1>{{unlisted}};
     });
 }

@@ -28,13 +28,13 @@ INLINE bool is_unbeaten_choice(int32 choice) { return choice == UNBEATEN || choi
 // Urgency of a triangle among its neighbours; 0 if it does not compete. The bit LISTED of a word may change at the same
 // time, the others do not. Without a branch, which would go either way half of the time.
 INLINE uint32 urgency(uint32 quality) {
-    const bool competes = (quality & (BAD | GIVEN_UP | LARGE)) == BAD;
-    return (0u - uint32(competes)) & (BAD | (quality & URGENCY_MASK));
+    const uint32 word = quality & ~(LISTED | HELD | WAITS);
+    return (0u - uint32(word - BAD < LARGE)) & word; // of the four highest bits only BAD; FORCED excludes it
 }
 
 // Whether triangle `other` is more urgent than t. Ties are broken by hash.
 INLINE bool beats(uint32 its, int32 other, uint32 mine, int32 t) {
-    if (its == mine) // seldom
+    if ((its == mine) & (its != 0)) // seldom
         return hash32(uint32(other)) > hash32(uint32(t));
     return its > mine;
 }
@@ -46,15 +46,12 @@ INLINE int32 rival_beside(const Triangle &triangle, const uint32 *quality, int32
     for (int k = 0; k < 3; ++k) {
         const int32 across = triangle.link[k];
         const bool other = (across >= 0) & (across != t);
-        of[k] = (0u - uint32(other)) & urgency(racing_load(&quality[other ? across : t]));
+        of[k] = (0u - uint32(other)) & urgency(racing_load(&quality[perhaps_across(across)]));
     }
-    const uint32 two = of[0] > of[1] ? of[0] : of[1], highest = two > of[2] ? two : of[2];
-    if (highest < mine)
-        return NOTHING;
-    for (int k = 0; k < 3; ++k)
-        if (beats(of[k], triangle.link[k], mine, t))
-            return triangle.link[k];
-    return NOTHING;
+    int32 rival = NOTHING;
+    for (int k = 2; k >= 0; --k)
+        rival = beats(of[k], triangle.link[k], mine, t) ? triangle.link[k] : rival;
+    return rival;
 }
 
 // The same for the neighbours of the neighbours' neighbours of t. It is rarely called; as a separate function it does
@@ -83,7 +80,7 @@ INLINE int32 rival_around(const Mesh &mesh, int32 t, uint32 q, bool far) {
     const uint32 mine = urgency(q);
     const Triangle here = without_owner(mesh.triangles[t]);
     int32 rival = rival_beside(here, mesh.quality, t, mine);
-    if (rival == NOTHING && compares_far(q, far)) {
+    if (compares_far(q, far) && rival == NOTHING) {
         Triangle around[3];
         for (int k = 0; k < 3; ++k)
             around[k] = here.link[k] < 0 ? Triangle{{}, {NOTHING, NOTHING, NOTHING}, 0}
@@ -98,14 +95,15 @@ INLINE int32 rival_around(const Mesh &mesh, int32 t, uint32 q, bool far) {
 
 // Whether the triangle now in the slot of t's last rival beats t. Most beaten triangles wait for several rounds, and
 // this spares them the search of their neighbourhood in each round.
-INLINE bool last_rival_beats(const Mesh &mesh, int32 t, uint32 q) {
-    const int32 last = mesh.rivals[t] - 1, rival = last == NOTHING ? t : last; // t does not beat itself
-    return beats(urgency(racing_load(&mesh.quality[rival])), rival, urgency(q), t);
+INLINE bool last_rival_beats(const uint32 *quality, const int32 *rivals, int32 t, uint32 q) {
+    const int32 last = rivals[t] - 1, rival = perhaps_across(last);
+    const uint32 its = urgency(racing_load(&quality[rival]));
+    return (last >= 0) & beats(its, rival, urgency(q), t);
 }
 
 // Whether no triangle beats t. If rivals are `remembered`, a beaten triangle looks at its last one first.
 INLINE bool is_unbeaten(const Mesh &mesh, int32 t, uint32 q, bool far, bool remembered) {
-    if (urgency(q) == 0 || (remembered && last_rival_beats(mesh, t, q)))
+    if (urgency(q) == 0 || (remembered && last_rival_beats(mesh.quality, mesh.rivals, t, q)))
         return false;
     const int32 rival = rival_around(mesh, t, q, far);
     if (remembered)

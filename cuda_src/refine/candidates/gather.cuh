@@ -66,17 +66,39 @@ INLINE void gather_bad(const Team &team, Piece piece, Sums<2> before, const Comp
     const auto competes = [&](Index i) {
         return (flags[i] & COMPETES) != 0 && (!windows || window_of(quality[listed[i]]) == found.window);
     };
-    team.in_order(
-        piece, before, [&](Index i) { return Sums<2>{{(flags[i] & STAYS) != 0, competes(i)}}; },
-        [&](Index i, Sums<2> place) {
-            if (flags[i] & STAYS)
-                copied[place.of[0]] = listed[i];
-            if (competes(i) && place.of[1] % found.stride == 0) {
-                const int32 candidate = found.segments + place.of[1] / found.stride;
-                if (candidate < most)
-                    roots[candidate] = listed[i];
-            }
-        });
+    const auto gather = [&](Piece part, Sums<2> from) {
+        return team.in_order(
+            part, from, [&](Index i) { return Sums<2>{{(flags[i] & STAYS) != 0, competes(i)}}; },
+            [&](Index i, Sums<2> place) {
+                store_if((flags[i] & STAYS) != 0, &copied[place.of[0]], listed[i]);
+                if (competes(i) && place.of[1] % found.stride == 0) {
+                    const int32 candidate = found.segments + place.of[1] / found.stride;
+                    if (candidate < most)
+                        roots[candidate] = listed[i];
+                }
+            });
+    };
+    if (!ONE_MEMBER) {
+        gather(piece, before);
+        return;
+    }
+    // Where few compete, most entries wait: a single member copies blocks in which all do by vector instructions.
+    constexpr Index BLOCK = 16;
+    for (Piece block = piece; !block.empty(); block = {block.end, piece.end}) {
+        const bool whole = block.begin + BLOCK <= block.end;
+        if (whole)
+            block.end = block.begin + BLOCK;
+        bool all_wait = whole;
+        for (Index n = 0; whole && n < BLOCK; ++n)
+            all_wait &= flags[block.begin + n] == STAYS;
+        if (all_wait) {
+            for (Index n = 0; n < BLOCK; ++n)
+                copied[before.of[0] + n] = listed[block.begin + n];
+            before.of[0] += int32(BLOCK);
+        } else {
+            before = gather(block, before);
+        }
+    }
 }
 
 // The same for a piece of the subsegments, which are the first candidates.

@@ -17,37 +17,51 @@ INLINE Sums<1> survey_subsegments(const Team &team, Piece piece, const int32 *sp
 enum Surveyed { STAYING, CHOSEN, WINDOW, SURVEYED };
 enum SurveyFlag : uint8 { STAYS = 1, COMPETES = 2 };
 
+// The first step of survey_by_blocks, for the entries of a block; `end` is that of the list's piece. Flags the entries
+// that stay and counts them in `staying`. Stores the places in the block of those that search their neighbourhood, and
+// returns their number. A separate function, because g++ keeps its variables in registers only then. No branches on
+// what an entry is: they would go either way.
+OUTLINE int find_searching(Piece block, Index end, const int32 *listed, const Mesh &mesh, uint8 *flags,
+                           int32 *searching, int32 &staying) {
+    constexpr Index FAR = 24, NEAR = 12;
+    uint32 *const quality = mesh.quality;
+    const int32 *const rivals = mesh.rivals;
+    int32 stay = 0;
+    int count = 0;
+    for (Index i = block.begin; i < block.end; ++i) {
+        if (i + FAR < end) {
+            prefetch(&quality[listed[i + FAR]]);
+            prefetch(&rivals[listed[i + FAR]]);
+        }
+        if (i + NEAR < end)
+            prefetch(&quality[perhaps_across(rivals[listed[i + NEAR]] - 1)]);
+        const int32 t = listed[i];
+        const uint32 q = racing_load(&quality[t]);
+        const bool stays = to_refine(q);
+        flags[i] = stays ? STAYS : 0;
+        stay += stays;
+        store_if(!stays, &quality[t], q & ~LISTED);
+        searching[count] = int32(i - block.begin); // the next one is stored in its place, unless it searches
+        count += int(urgency(q) != 0) & int(!last_rival_beats(quality, rivals, t, q));
+    }
+    staying += stay;
+    return count;
+}
+
 // A CPU's survey of a piece of the list, if rivals are remembered: the flags and sums of survey_bad. Triangles that
 // search their neighbourhood have to wait for memory. Those of a block of entries are gathered first, and each search
 // finds what it reads prefetched by the ones before it.
 INLINE Sums<2> survey_by_blocks(Piece piece, const int32 *listed, const Mesh &mesh, int32 choice, uint8 *flags) {
-    constexpr Index BLOCK = 1024, FAR = 24, NEAR = 12;
-    constexpr int ROOTS = 10, RECORDS = 6, WORDS = 3; // searches ahead
+    constexpr Index BLOCK = 1024;
+    constexpr int ROOTS = 32, RECORDS = 20, WORDS = 10; // searches ahead
     const bool far = choice == UNBEATEN_FAR;
-    uint32 *const quality = mesh.quality;
+    const uint32 *const quality = mesh.quality;
     const Triangle *const triangles = mesh.triangles;
     int32 searching[BLOCK];
     Sums<2> found = {};
     for (Index begin = piece.begin; begin < piece.end; begin += BLOCK) {
         const Index end = begin + BLOCK < piece.end ? begin + BLOCK : piece.end;
-        int count = 0;
-        for (Index i = begin; i < end; ++i) {
-            if (i + FAR < piece.end) {
-                prefetch(&quality[listed[i + FAR]]);
-                prefetch(&mesh.rivals[listed[i + FAR]]);
-            }
-            if (i + NEAR < piece.end)
-                prefetch(&quality[perhaps_across(mesh.rivals[listed[i + NEAR]] - 1)]);
-            const int32 t = listed[i];
-            const uint32 q = racing_load(&quality[t]);
-            const bool stays = to_refine(q);
-            flags[i] = stays ? STAYS : 0;
-            found.of[STAYING] += stays;
-            if (!stays)
-                racing_store(&quality[t], q & ~LISTED);
-            searching[count] = int32(i - begin); // the next one is stored in its place, unless it searches
-            count += int(urgency(q) != 0) & int(!last_rival_beats(mesh, t, q));
-        }
+        const int count = find_searching({begin, end}, piece.end, listed, mesh, flags, searching, found.of[STAYING]);
         const auto entry = [&](int k) { return listed[begin + searching[k]]; };
         const auto prefetch_across = [&](int32 link, bool record) {
             prefetch(&quality[perhaps_across(link)]);
@@ -67,10 +81,9 @@ INLINE Sums<2> survey_by_blocks(Piece piece, const int32 *listed, const Mesh &me
             const Index i = begin + searching[k];
             const int32 t = entry(k), rival = rival_around(mesh, t, racing_load(&quality[t]), far);
             mesh.rivals[t] = rival + 1;
-            if (rival == NOTHING) {
-                flags[i] |= COMPETES;
-                ++found.of[CHOSEN];
-            }
+            const bool competes = rival == NOTHING;
+            flags[i] |= uint8(COMPETES * int(competes));
+            found.of[CHOSEN] += int(competes);
         }
     }
     return found;

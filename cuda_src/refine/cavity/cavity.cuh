@@ -80,7 +80,6 @@ KERNEL_STRUCT(Cavities) {
     uint64 *keys;        // priorities of the cavities of a step (owner.cuh)
     int32 *won;          // 1 if the point is inserted
     int32 *apexes;       // the vertex that a winner inserts, for its sub-warp tile
-    int32 *extra_places; // first slot that a winner claims beyond those of its members
     int32 *fresh_places; // first place of its triangles in the list of new ones
     uint32 *shared;      // bit j: another winner shares boundary edge j; bit 31: some edge from number 31 on
 
@@ -99,14 +98,23 @@ INLINE void prefetch_record(const Cavities &cavities, Index i, Index end) {
     prefetch(&cavity.edge(cavity.capacity - 1));
 }
 
-// The triangles, or their quality words.
-template <class Element>
-INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Element *elements) {
+// The same for a cavity that is read: few records are longer than these lines.
+INLINE void prefetch_grown(const Cavities &cavities, Index i, Index end) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    prefetch(&cavities.extents[i]);
+    prefetch(&cavity.member(0));
+    prefetch(&cavity.edge(0));
+    prefetch(&cavity.edge(8));
+}
+
+INLINE void prefetch_members(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
     if (!PREFETCHES || i >= end)
         return;
     const Cavity cavity = cavities.at(i);
     for (int j = 0; j < cavities.extents[i].members; ++j)
-        prefetch(&elements[cavity.member(j)]);
+        prefetch(&triangles[cavity.member(j)]);
 }
 
 INLINE void prefetch_boundary(const Cavities &cavities, Index i, Index end, const Triangle *triangles) {
@@ -115,14 +123,6 @@ INLINE void prefetch_boundary(const Cavities &cavities, Index i, Index end, cons
     const Cavity cavity = cavities.at(i);
     for (int j = 0; j < cavities.extents[i].edges; ++j)
         prefetch(&triangles[perhaps_across(cavity.edge(j).across)]);
-}
-
-INLINE void prefetch_boundary_points(const Cavities &cavities, Index i, Index end, const Point *points) {
-    if (!PREFETCHES || i >= end)
-        return;
-    const Cavity cavity = cavities.at(i);
-    for (int j = 0; j < cavities.extents[i].edges; ++j)
-        prefetch(&points[cavity.edge(j).vertex]);
 }
 
 // The members of a growing cavity, and its boundary. The edges still to be tested are a stack that shares the memory of
@@ -210,7 +210,7 @@ template <Arithmetic arithmetic> class Growth {
             // Walks into the triangle across the edge as long as its circumcircle contains p. Of its two other edges,
             // the one that starts at u is tested next, and the other goes on the stack.
             while (across >= 0) {
-                const Triangle outside = without_owner(triangles_[across]);
+                TriangleToRead outside = triangles_[across];
                 const int at = edge_that_starts_at(outside, to);
                 const int32 apex = corner(outside, at);
                 const Point w = points_[apex];

@@ -19,6 +19,7 @@ INLINE void check_cavity_ownership(const Triangle *triangles, const Cavities &ca
 template <class Share>
 INLINE void check_owners(const Share &share, const Triangle *triangles, const Cavities &cavities) {
     for (const Index i : share) {
+        prefetch_grown(cavities, i + 14, share.stop());
         prefetch_members(cavities, i + 6, share.stop(), triangles);
         check_cavity_ownership(triangles, cavities, i);
     }

@@ -28,6 +28,7 @@ INLINE void resolve_conflicts(const Team &team, Piece piece, const Mesh &mesh, c
     team.barrier();
     for (const Tile tile : team.tiles(piece)) {
         const Index i = tile.index;
+        prefetch_grown(cavities, i + 14, piece.end);
         prefetch_boundary(cavities, i + 6, piece.end, mesh.triangles);
         const Cavity cavity = cavities.at(i);
         for (const int j : tile.share(cavities.outcomes[i] == OWNER ? cavities.extents[i].edges : 0))

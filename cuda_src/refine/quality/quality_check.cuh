@@ -52,15 +52,14 @@ INLINE uint32 quality_of(const Triangle &t, const Mesh &mesh, const Corners &cor
     const Point *const points = mesh.points;
     const Point a = points[t.vertex[0]], b = points[t.vertex[1]], c = points[t.vertex[2]];
     const float64 bc = squared_length(b, c), ca = squared_length(c, a), ab = squared_length(a, b);
-    const bool second = ca < bc;
-    const float64 lesser = second ? ca : bc;
-    const bool third = ab < lesser;
-    const float64 least = third ? ab : lesser;
-    const int apex = third ? 2 : int(second); // the corner opposite the shortest edge has the smallest angle
+    const float64 opposite[] = {bc, ca, ab};
+    const bool third = (ab < bc) & (ab < ca);                  // no branches, see one_of
+    const int apex = 2 * int(third) + int((ca < bc) & !third); // opposite the shortest edge: it has the smallest angle
+    const float64 least = one_of(opposite, apex);
     const Point corners_of_t[] = {a, b, c};
     const Point p = one_of(corners_of_t, apex), q = one_of(corners_of_t, next_corner(apex)),
                 r = one_of(corners_of_t, previous_corner(apex));
-    const float64 pq = squared_length(p, q), pr = squared_length(p, r); // the two longer edges
+    const float64 pq = one_of(opposite, previous_corner(apex)), pr = one_of(opposite, next_corner(apex)); // longer ones
     const float64 dot = (q.x - p.x) * (r.x - p.x) + (q.y - p.y) * (r.y - p.y);
     // The area plus its rounding error, which in a needle can be as large as the area itself.
     const float64 left = (q.x - p.x) * (r.y - p.y), right = (q.y - p.y) * (r.x - p.x);
@@ -100,7 +99,7 @@ struct QualityCheck {
 
     // Checks the triangle in `slot`, the i-th of the list.
     METHOD void check(int32 slot, Index i) const {
-        const Triangle t = mesh.triangles[slot];
+        TriangleToRead t = mesh.triangles[slot];
         const Point *const points = mesh.points;
         const Corners corners = mesh.corners();
         const float64 stricter = 1.0 - 0x1p-40; // as in dmr/refinement/steps/thresholds.py
@@ -124,7 +123,8 @@ struct QualityCheck {
         mesh.quality[slot] = (mesh.quality[slot] & LISTED) | quality_of(t, mesh, corners, bounds);
         // In a constrained Delaunay triangulation, the corner that sees a subsegment under the largest angle is that of
         // the triangle beside it: if this corner does not encroach, no vertex does.
-        for (int k = 0; k < 3; ++k)
+        const bool none = (t.link[0] | t.link[1] | t.link[2]) >= 0; // one test for most triangles
+        for (int k = none ? 3 : 0; k < 3; ++k)
             if (mesh.is_subsegment(link_across(t, k))) {
                 const Point u = points[edge_from(t, k)], v = points[edge_to(t, k)], p = points[corner(t, k)];
                 if (encroaches(u, v, p, limits.lens) && !on_line(u, v, p) &&

@@ -21,7 +21,6 @@ struct Fan {
     Cavity cavity;
     Extent extent;
     int32 apex;              // the new vertex p
-    int32 claimed;           // first of its additional slots
     int32 listed;            // first place of its triangles in the list of new ones
     int32 split, split_rest; // (from, p) and (p, to); NOTHING if no subsegment is split
     bool inner;              // whether the subsegment has triangles on both sides
@@ -30,23 +29,23 @@ struct Fan {
 // The fan of winner i. Subsegments are the first candidates, so winner i's new subsegment has the same rank among the
 // new subsegments as its new vertex has among the new vertices.
 INLINE Fan fan_of(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, const Sizes &sizes, int32 apex,
-                  int32 claimed, int32 listed) {
+                  int32 listed) {
     const int32 split = i < segments ? cavities.roots[i] : NOTHING;
     const int32 rest = i < segments ? sizes.subsegments + (apex - sizes.vertices) : NOTHING;
     const bool inner = split != NOTHING && mesh.subsegments[split].right != NOTHING;
-    return {cavities.at(i), cavities.extents[i], apex, claimed, listed, split, rest, inner};
+    return {cavities.at(i), cavities.extents[i], apex, listed, split, rest, inner};
 }
 
 INLINE Fan fan_at(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, const Sizes &sizes,
                   const Sums<NEEDS> &place) {
-    return fan_of(mesh, cavities, i, segments, sizes, sizes.vertices + place.of[NEW_VERTEX],
-                  sizes.slots + place.of[EXTRA_SLOTS], place.of[NEW_TRIANGLES]);
+    return fan_of(mesh, cavities, i, segments, sizes, sizes.vertices + place.of[NEW_VERTEX], place.of[NEW_TRIANGLES]);
 }
 
 // Inserts the point and cuts the subsegment that it lies on, if any. The new triangles set the sides of both halves.
-INLINE void begin_fan(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan) {
+// Their slots are those of the members and, from `claimed` on, new ones.
+INLINE void begin_fan(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan, int32 claimed) {
     const int32 p = fan.apex, split = fan.split, rest = fan.split_rest;
-    cavities.extra_places[i] = fan.claimed;
+    add_slots(fan.cavity, fan.extent, claimed);
     cavities.outcomes[i] = INSERTED;
     mesh.points[p] = cavities.steiner[i];
     if (split == NOTHING) {
@@ -66,68 +65,112 @@ INLINE void begin_fan(const Mesh &mesh, const Cavities &cavities, Index i, const
 // The same if a sub-warp tile makes the triangles: also stores what the tile needs.
 INLINE void enter_fan(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, const Sizes &sizes,
                       const Sums<NEEDS> &place) {
-    begin_fan(mesh, cavities, i, fan_at(mesh, cavities, i, segments, sizes, place));
+    begin_fan(mesh, cavities, i, fan_at(mesh, cavities, i, segments, sizes, place),
+              sizes.slots + place.of[EXTRA_SLOTS]);
     cavities.apexes[i] = sizes.vertices + place.of[NEW_VERTEX];
     cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
     cavities.shared[i] = 0;
 }
 
-// Makes the triangle at boundary edge j. Returns whether another winner shares that edge: the triangle across is then
-// being rebuilt at the same time, and link_cavity makes the link later.
-INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan, int j, uint32 epoch,
-                              int32 *fresh) {
+// The place of the edge from v to u in a cavity boundary, or `edges` if it is not there. A GPU looks at several places
+// while it waits for one.
+INLINE int place_of_edge(const Cavity &cavity, int edges, int32 v, int32 u) {
+    for (int k = 0; k < edges; k += SIDE_BY_SIDE) {
+        int32 corners[SIDE_BY_SIDE + 1];
+        for (int n = 0; n <= SIDE_BY_SIDE; ++n)
+            corners[n] = k + n <= edges ? cavity.edge(k + n).vertex : NOTHING;
+        for (int n = 0; n < SIDE_BY_SIDE; ++n)
+            if (k + n < edges && corners[n] == v && corners[n + 1] == u)
+                return k + n;
+    }
+    return edges;
+}
+
+// Links the triangle in `slot`, at the edge (u, v) of a winner, with that of another winner which is inserted already.
+INLINE void link_with_inserted(const Mesh &mesh, const Cavities &cavities, int32 slot, int32 u, int32 v, int32 other) {
+    const Cavity across = cavities.at(other);
+    const Extent its = cavities.extents[other];
+    const int32 its_slot = across.member(place_of_edge(across, its.edges, v, u));
+    mesh.triangles[slot].link[0] = its_slot;
+    mesh.triangles[its_slot].link[0] = slot;
+}
+
+// Makes the triangle at boundary edge j. Returns whether another winner shares that edge, and link_cavity has to make
+// the link later: the triangle across may be rebuilt at the same time. Of two winners among those that this thread
+// inserts one after the other, `own`, the second one makes the link at once.
+INLINE bool make_fan_triangle(const Mesh &mesh, const Cavities &cavities, Index i, const Fan &fan, int j, Piece own,
+                              uint32 epoch, int32 *fresh) {
     const Cavity &cavity = fan.cavity;
-    const Extent &extent = fan.extent;
-    Subsegment *const subsegments = mesh.subsegments;
-    const int32 split = fan.split, split_rest = fan.split_rest;
     const BoundaryEdge edge = cavity.edge(j);
     const int32 u = edge.vertex, v = cavity.edge(j + 1).vertex, across = edge.across;
-    const int32 slot = fan_slot(cavity, extent, fan.claimed, j);
-    const bool first_left = split != NOTHING && j == 0, last_left = split != NOTHING && j == extent.left_edges - 1;
-    const bool first_right = fan.inner && j == extent.left_edges, last_right = fan.inner && j == extent.edges - 1;
-    int32 after = NOTHING, before = NOTHING;
-    if (last_left || last_right)
-        after = ~(last_left ? split : split_rest);
-    else
-        after = fan_slot(cavity, extent, fan.claimed, j + 1 == extent.edges ? 0 : j + 1);
-    if (first_left || first_right)
-        before = ~(first_left ? split_rest : split);
-    else
-        before = fan_slot(cavity, extent, fan.claimed, j == 0 ? extent.edges - 1 : j - 1);
-    if (last_left)
-        subsegments[split].left = slot;
-    if (first_left)
-        subsegments[split_rest].left = slot;
-    if (first_right)
-        subsegments[split].right = slot;
-    if (last_right)
-        subsegments[split_rest].right = slot;
+    const int32 slot = cavity.member(j);
+    int32 after = cavity.member(j + 1), before = cavity.member((j == 0 ? fan.extent.edges : j) - 1);
+    if (fan.split != NOTHING) {
+        Subsegment *const subsegments = mesh.subsegments;
+        const int32 split = fan.split, split_rest = fan.split_rest, left_edges = fan.extent.left_edges;
+        const bool first_left = j == 0, last_left = j == left_edges - 1;
+        const bool first_right = fan.inner && j == left_edges, last_right = fan.inner && j == fan.extent.edges - 1;
+        if (last_left || last_right)
+            after = ~(last_left ? split : split_rest);
+        if (first_left || first_right)
+            before = ~(first_left ? split_rest : split);
+        if (last_left)
+            subsegments[split].left = slot;
+        if (first_left)
+            subsegments[split_rest].left = slot;
+        if (first_right)
+            subsegments[split].right = slot;
+        if (last_right)
+            subsegments[split_rest].right = slot;
+    }
     store_record(&mesh.triangles[slot],
                  Triangle{{fan.apex, u, v}, {across, after, before}, rebuilt_mark(cavities.keys[i])});
     fresh[fan.listed + j] = slot;
     if (across < 0) {
-        set_side(subsegments, ~across, u, slot);
+        set_side(mesh.subsegments, ~across, u, slot);
         return false;
     }
     const int32 other = owner_of(mesh.triangles, across, epoch);
-    if (other != NOTHING && other != i && cavities.won[other])
-        return true;
+    if (other != NOTHING && other != i && cavities.won[other]) {
+        if (other < own.begin || other >= own.end)
+            return true;
+        if (cavities.outcomes[other] == INSERTED)
+            link_with_inserted(mesh, cavities, slot, u, v, other);
+        return false;
+    }
     Triangle &outside = mesh.triangles[across];
     outside.link[edge_that_starts_at(outside, v)] = slot;
     return false;
+}
+
+// Prefetches what the fan that replaces a cavity reads and writes, and its check: in two loops, as a CPU guesses wrong
+// at the end of each.
+INLINE void prefetch_replaced(const Mesh &mesh, const Cavities &cavities, Index i, Index end) {
+    if (!PREFETCHES || i >= end)
+        return;
+    const Cavity cavity = cavities.at(i);
+    const Extent extent = cavities.extents[i];
+    for (int j = 0; j < extent.members; ++j) {
+        prefetch(&mesh.triangles[cavity.member(j)]);
+        prefetch(&mesh.quality[cavity.member(j)]);
+    }
+    for (int j = 0; j < extent.edges; ++j) {
+        prefetch(&mesh.points[cavity.edge(j).vertex]);
+        prefetch(&mesh.triangles[perhaps_across(cavity.edge(j).across)]);
+    }
 }
 
 // The bit by which a cavity records a shared boundary edge.
 INLINE uint32 shared_bit(int j) { return 1u << (j < 31 ? j : 31); }
 
 // Retriangulates a winner's cavity with one member.
-INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, uint32 epoch,
-                                 const Sizes &sizes, const Sums<NEEDS> &place, int32 *fresh) {
+INLINE void retriangulate_cavity(const Mesh &mesh, const Cavities &cavities, Index i, Index segments, Piece own,
+                                 uint32 epoch, const Sizes &sizes, const Sums<NEEDS> &place, int32 *fresh) {
     const Fan fan = fan_at(mesh, cavities, i, segments, sizes, place);
-    begin_fan(mesh, cavities, i, fan);
+    begin_fan(mesh, cavities, i, fan, sizes.slots + place.of[EXTRA_SLOTS]);
     uint32 shared = 0;
     for (int j = 0; j < fan.extent.edges; ++j)
-        if (make_fan_triangle(mesh, cavities, i, fan, j, epoch, fresh))
+        if (make_fan_triangle(mesh, cavities, i, fan, j, own, epoch, fresh))
             shared |= shared_bit(j);
     cavities.shared[i] = shared;
 }

@@ -4,20 +4,6 @@
 #include "mesh/owner.cuh"
 #include "refine/retriangulation/fan.cuh"
 
-// The place of the edge from v to u in a cavity boundary, or `edges` if it is not there. A GPU looks at several places
-// while it waits for one.
-INLINE int place_of_edge(const Cavity &cavity, int edges, int32 v, int32 u) {
-    for (int k = 0; k < edges; k += SIDE_BY_SIDE) {
-        int32 corners[SIDE_BY_SIDE + 1];
-        for (int n = 0; n <= SIDE_BY_SIDE; ++n)
-            corners[n] = k + n <= edges ? cavity.edge(k + n).vertex : NOTHING;
-        for (int n = 0; n < SIDE_BY_SIDE; ++n)
-            if (k + n < edges && corners[n] == v && corners[n + 1] == u)
-                return k + n;
-    }
-    return edges;
-}
-
 // Links triangles across the edges that two winners share, after all winners are inserted. Each winner looks the edge
 // up in the other's boundary.
 INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, uint32 epoch) {
@@ -36,8 +22,7 @@ INLINE void link_cavity(Triangle *triangles, const Cavities &cavities, Index i, 
         const Cavity across = cavities.at(other);
         const Extent its = cavities.extents[other];
         const int k = place_of_edge(across, its.edges, cavity.edge(j + 1).vertex, edge.vertex);
-        triangles[fan_slot(cavity, extent, cavities.extra_places[i], j)].link[0] =
-            fan_slot(across, its, cavities.extra_places[other], k);
+        triangles[cavity.member(j)].link[0] = across.member(k);
     }
 }
 

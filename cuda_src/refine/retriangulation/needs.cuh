@@ -35,7 +35,17 @@ struct Sizes {
     int32 vertices, slots, subsegments;
 };
 
-// The slot of the j-th triangle of a fan: the cavity's slots first, then the additional ones claimed for it.
+// The slots of a fan's triangles: first those of the cavity's members, then one or two that were claimed for it.
 INLINE int32 fan_slot(const Cavity &cavity, const Extent &extent, int32 claimed, int j) {
     return j < extent.members ? cavity.member(j) : claimed + (j - extent.members);
+}
+
+// Appends the claimed slots to the members, and after the last one the first again: member(j) and member(j + 1) are
+// then the slots at the boundary edges j and j + 1, without a branch. A record that has room for its boundary has room
+// for them.
+INLINE void add_slots(const Cavity &cavity, const Extent &extent, int32 claimed) {
+    const int last = extent.edges - 1;
+    cavity.member(extent.members) = claimed;
+    cavity.member(last) = claimed + (last - extent.members); // the same one, or the second
+    cavity.member(extent.edges) = cavity.member(0);
 }

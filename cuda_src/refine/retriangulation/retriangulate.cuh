@@ -10,10 +10,9 @@ INLINE void make_fans(const Team &team, Piece piece, const Mesh &mesh, const Cav
         const Index i = tile.index;
         if (!cavities.won[i])
             continue;
-        const Fan fan = fan_of(mesh, cavities, i, segments, sizes, cavities.apexes[i], cavities.extra_places[i],
-                               cavities.fresh_places[i]);
+        const Fan fan = fan_of(mesh, cavities, i, segments, sizes, cavities.apexes[i], cavities.fresh_places[i]);
         for (const int j : tile.share(fan.extent.edges))
-            if (make_fan_triangle(mesh, cavities, i, fan, j, epoch, fresh))
+            if (make_fan_triangle(mesh, cavities, i, fan, j, {0, 0}, epoch, fresh))
                 atomic_or(&cavities.shared[i], shared_bit(j));
     }
 }
@@ -29,6 +28,8 @@ template <class Prepare, class Check>
 INLINE Sums<NEEDS> retriangulate_piece(const Team &team, Piece piece, bool by_tiles, const Sums<NEEDS> &before,
                                        const Mesh &mesh, const Cavities &cavities, Index segments, uint32 epoch,
                                        const Sizes &sizes, int32 *fresh, Prepare prepare, Check check) {
+    // The cavities that one thread inserts one after the other: on a CPU those of the piece, or all.
+    const Piece own = !ONE_MEMBER ? Piece{0, 0} : works_alone() ? Piece{0, cavities.records} : piece;
     const auto visit = [&](Index i, const Sums<NEEDS> &place) {
         prepare(i, place);
         if (!cavities.won[i])
@@ -37,7 +38,7 @@ INLINE Sums<NEEDS> retriangulate_piece(const Team &team, Piece piece, bool by_ti
             enter_fan(mesh, cavities, i, segments, sizes, place);
             return;
         }
-        retriangulate_cavity(mesh, cavities, i, segments, epoch, sizes, place, fresh);
+        retriangulate_cavity(mesh, cavities, i, segments, own, epoch, sizes, place, fresh);
         check(i, place);
     };
     const Sums<NEEDS> end = in_their_places(team, piece, before, cavities, segments, visit);

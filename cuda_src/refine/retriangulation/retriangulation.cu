@@ -36,12 +36,8 @@ TEAM_KERNEL(retriangulate, Mesh mesh, Cavities cavities, Count count, Count segm
             continue;
         const auto prepare = [&](Index i, const Sums<NEEDS> &place) {
             cavities.fresh_places[i] = place.of[NEW_TRIANGLES];
-            prefetch_members(cavities, i + 6, piece.end, mesh.triangles);
-            prefetch_boundary(cavities, i + 6, piece.end, mesh.triangles);
-            if (CHECKS_AT_ONCE && check) {
-                prefetch_members(cavities, i + 6, piece.end, mesh.quality);
-                prefetch_boundary_points(cavities, i + 6, piece.end, mesh.points);
-            }
+            prefetch_grown(cavities, i + 14, piece.end);
+            prefetch_replaced(mesh, cavities, i + 6, piece.end);
         };
         const auto check_at_once = [&](Index i, const Sums<NEEDS> &place) {
             if (CHECKS_AT_ONCE && check)

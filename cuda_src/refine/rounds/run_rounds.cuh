@@ -118,7 +118,7 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
                 if (cavities.won[i])
                     inherit_cavity(mesh, cavities, i, sizes, place, arrays.inherited);
             };
-            retriangulate_piece(team, piece, true, before, mesh, cavities, segments, epoch, sizes, arrays.fresh,
+            retriangulate_piece(team, piece, !ONE_MEMBER, before, mesh, cavities, segments, epoch, sizes, arrays.fresh,
                                 inherit, [](Index, const Sums<NEEDS> &) {});
         });
         group.barrier();

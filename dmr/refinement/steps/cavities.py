@@ -32,8 +32,8 @@ class CavityRecords:
             `capacity` entries per record.
         steiner, off_center, parameters: the points, whether each is an off-center, and its parameter on its segment.
         outcomes: the outcome of each; keys: their priorities; won: 1 if the point is inserted.
-        apexes: the vertices that winners insert; extra_places, fresh_places: where the slots and the new triangles of
-            each winner begin; shared: edges that it shares with other winners.
+        apexes: the vertices that winners insert; fresh_places: where the new triangles of each winner begin; shared:
+            edges that it shares with other winners.
         needs: what winners need, by piece of the candidates.
     """
 
@@ -50,7 +50,6 @@ class CavityRecords:
     keys: DeviceArray
     won: DeviceArray
     apexes: DeviceArray
-    extra_places: DeviceArray
     fresh_places: DeviceArray
     shared: DeviceArray
     needs: DeviceArray
@@ -60,7 +59,7 @@ class CavityRecords:
         """The kernel argument (`Cavities` of cuda_src/refine/cavity/cavity.cuh)."""
         names = (
             "roots", "capacity", "members", "boundaries", "extents", "steiner", "off_center", "parameters", "outcomes",
-            "keys", "won", "apexes", "extra_places", "fresh_places", "shared",
+            "keys", "won", "apexes", "fresh_places", "shared",
         )  # fmt: skip
         return pack("Cavities", records=self.size, **{name: getattr(self, name) for name in names})
 
@@ -116,7 +115,6 @@ def prepare(space: Workspace, candidates: Candidates) -> Cavities:
         keys=space.array("keys", size, np.uint64),
         won=space.array("won", size, np.int32),
         apexes=space.array("apexes", size, np.int32),
-        extra_places=space.array("extra_places", size, np.int32),
         fresh_places=space.array("fresh_places", size + 1, np.int32),
         shared=space.array("shared", size, np.uint32),
         needs=space.array("needs", space.device.most_pieces * NEEDS, np.int32),

@@ -80,7 +80,7 @@ class Records:
 
     def __post_init__(self) -> None:
         device, count, entries = self.device, self.candidates, self.candidates * self.capacity
-        words = {name: device.empty(count, np.int32) for name in ("roots", "outcomes", "won", "extra_places")}
+        words = {name: device.empty(count, np.int32) for name in ("roots", "outcomes", "won")}
         others = {
             "members": device.empty(entries, np.int32),
             "boundaries": device.empty(entries, BOUNDARY_EDGE),
