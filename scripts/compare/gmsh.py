@@ -75,8 +75,12 @@ def shortest_segment(domain: Domain, size: Size) -> float:
 
 def has_acute_corners(domain: Domain) -> bool:
     """Whether a corner of the domain has less than 60 degrees."""
-    for ring in domain.rings:
+    for number, ring in enumerate(domain.rings):
         here = domain.outline.vertices[ring]
+        following = np.roll(here, -1, axis=0)
+        counter_clockwise = (here[:, 0] * following[:, 1] - here[:, 1] * following[:, 0]).sum() > 0.0
+        if counter_clockwise == (number > 0):  # the first ring is the outline, the others are holes
+            here = here[::-1]
         before, after = np.roll(here, 1, axis=0) - here, np.roll(here, -1, axis=0) - here
         product = np.hypot(*before.T) * np.hypot(*after.T)
         inside = after[:, 0] * before[:, 1] - after[:, 1] * before[:, 0] > 0.0
