@@ -79,9 +79,7 @@ template <class T, bool CACHED = false> struct Iteration {
 
     // The source of an edge of the transposed graph, and the share of a node.
     METHOD int32 source(const int32 *place) const { return CACHED ? *place : streamed_load(place); }
-    METHOD T share(int32 node) const {
-        return ONE_MEMBER || CACHED || node < rank.hot ? shares[node] : streamed_load(shares + node);
-    }
+    METHOD T share(int32 node) const { return CACHED || node < rank.hot ? shares[node] : streamed_load(shares + node); }
 
     METHOD RankedNode load(Index node) const { return {rank.scores[node], rank.node_ratios[node]}; }
 

@@ -40,13 +40,12 @@ INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, 
     const int32 *const sources = back.targets + begin;
     const uint64 *const edge_ratios = WEIGHTED ? ratios + begin : nullptr;
     if constexpr (ONE_MEMBER) {
-        const auto add = [&](int32 k) {
-            visit(k, share_of_edge<WEIGHTED>(iteration.share(sources[k]), edge_ratios, k));
-        };
+        const auto *const shares = iteration.shares; // in a register, which no store of a sum can change
+        const auto add = [&](int32 k) { visit(k, share_of_edge<WEIGHTED>(shares[sources[k]], edge_ratios, k)); };
         const Index known = back.edges - begin - AHEAD; // edges for which the one to prefetch exists
         const int32 prefetched = int32(known < 0 ? 0 : known < count ? known : count);
         for (int32 k = 0; k < prefetched; ++k) {
-            prefetch(iteration.shares + sources[k + AHEAD]);
+            prefetch(shares + sources[k + AHEAD]);
             add(k);
         }
         for (int32 k = prefetched; k < count; ++k)
