@@ -325,7 +325,7 @@ def pageranks(device: Device) -> Iterator[Case]:
 
         yield f"pull, {launches}{', weighted' * weighted}", pulled
 
-    for one_launch, weighted in ((False, True), (True, False)):
+    for one_launch, weighted in ((False, True), (True, True), (True, False)):
 
         def renumbered(one_launch: bool = one_launch, weighted: bool = weighted) -> str:
             options = checked_options(host.nodes, iterations=3)
@@ -333,7 +333,8 @@ def pageranks(device: Device) -> Iterator[Case]:
             pull.run(state, in_one_launch=one_launch)
             return digest(state.download())
 
-        yield f"pull{', weighted' * weighted}, by degree", renumbered
+        launches = "one launch" if one_launch else "a launch per pass"
+        yield f"pull, {launches}{', weighted' * weighted}, by degree", renumbered
     small = static_graph.generate_random(90, 300, weights=9, device="cpu")
     yield "transition matrix", lambda: digest(static_graph.transition_matrix(DeviceGraph.upload(small, device)))
     yield "a list of nodes", lambda: digest(sums_of_some(DeviceGraph.upload(small, device)))

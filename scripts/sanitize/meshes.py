@@ -23,6 +23,7 @@ from dmr.mesh.location.box_tree import BoxTree, Frame
 from dmr.mesh.location.locator import SORTED_FROM, Locator
 from dmr.refinement import run as runs
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
+from dmr.refinement.placement import smoothing
 from dmr.refinement.rounds import grouped_order, team_rounds
 from dmr.refinement.run import RunSettings
 from dmr.refinement.state.records import POINT
@@ -200,6 +201,13 @@ def sizes(device: Device) -> Iterator[Case]:
     yield "a target with gaps in the front", lambda: refined(bored, device, size=0.05)
     yield "moves taken back", lambda: moves_taken_back(device)
     yield "targets by a function", lambda: refined(mesh, device, size=finer_to_the_left, max_area=0.02)
+
+    def lifted_by_launches() -> str | None:
+        threads = 2 if device.threads else None  # one thread never does
+        with patch.object(smoothing, "FEW_STARS", 0):
+            return refined(square, device, size=finer_to_the_left, threads=threads)
+
+    yield "vertices lifted by a launch per step", lifted_by_launches
     yield "lengths by a function", lambda: refined(mesh, device, max_edge=finer_to_the_left, keep_segments="boundary")
     grid = dmr.SizeField.from_grid([-1, 0, 2], [-1, 2], np.array([[0.2, 0.05, 0.3], [0.4, 0.1, np.inf]]))
     yield "lengths on a grid", lambda: refined(mesh, device, max_edge=grid)
