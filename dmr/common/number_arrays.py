@@ -19,9 +19,7 @@ def distinct(*numbers: NDArray[N]) -> NDArray[N]:
     `numpy.unique` (2.4) uses a hash table for whole numbers, which takes thirty times as long as sorting them.
     """
     every = np.sort(np.concatenate([each.reshape(-1) for each in numbers]))
-    is_first = np.ones(len(every), np.bool_)
-    is_first[1:] = every[1:] != every[:-1]
-    return every[is_first]
+    return every[_begins_run(every)]
 
 
 def first_of_each(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -34,9 +32,15 @@ def first_of_each(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArra
     """
     pairs = np.sort(numbers.reshape(-1).astype(np.int64) << 32 | np.arange(numbers.size))
     found = pairs >> 32
-    is_first = np.ones(len(pairs), np.bool_)
-    is_first[1:] = found[1:] != found[:-1]
+    is_first = _begins_run(found)
     return found[is_first].astype(np.int32), pairs[is_first] & 0xFFFFFFFF
+
+
+def _begins_run(ascending: NDArray[N]) -> NDArray[np.bool_]:
+    """Returns which numbers of a sorted array differ from the one before."""
+    begins = np.ones(len(ascending), np.bool_)
+    begins[1:] = ascending[1:] != ascending[:-1]
+    return begins
 
 
 def given_array(values: ArrayLike) -> NDArray[Any]:

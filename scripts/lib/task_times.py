@@ -18,7 +18,7 @@ TICKS = (1, 3, 5)  # the places of `SystemTimes` in a line of /proc/stat
 
 
 class SystemTimes(NamedTuple):
-    """What all processes of the machine have used since it started.
+    """Times and page faults of the whole machine since it started.
 
     Attributes:
         user, system: seconds of all cores, the latter in the kernel; disk: seconds in which cores waited for disks.
@@ -101,7 +101,7 @@ class Recorder:
 
     @property
     def store(self) -> Store:
-        """That of the runner."""
+        """The runner's store."""
         return self.runner.store
 
     def run(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:

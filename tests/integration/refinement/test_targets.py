@@ -265,7 +265,7 @@ def test_grading_bounds_the_growth_of_sizes(device_options):
         counts.append(len(fine.mesh.triangles))
         reference = dmr.refine(plate, size=jump, grading=grading, device="cpu", threads=1)
         assert mesh_digest(fine.mesh) == mesh_digest(reference.mesh)
-    assert counts[0] * 1.4 < counts[1] and counts[1] * 1.3 < counts[2]
+    assert counts[0] * 1.5 <= counts[1] and counts[1] * 1.3 < counts[2]
     ends = fine.mesh.vertices[fine.mesh.edges]
     away = np.maximum(np.hypot(*(ends.mean(axis=1) - (2, 1)).T) - 0.2, 0)
     assert (np.hypot(*(ends[:, 1] - ends[:, 0]).T) < 2 * (0.02 + 0.2 * away)).all()
@@ -291,7 +291,7 @@ def test_a_grading_that_cannot_be_used_is_named(options, text):
         dmr.refine(domains.rectangle(1, 1), **options)
 
 
-@pytest.mark.parametrize("least", [1e-6, 1e-9, 1e-18])
+@pytest.mark.parametrize("least", [1e-6, 1e-9, 1e-12, 1e-18])
 @pytest.mark.parametrize("corner", [0.0, 1e6, 3e6])  # at the last, rounding puts points on segments
 def test_tiny_sizes_in_a_corner(least, corner):
     """Also below the spacing of float64, where pieces are no shorter than coordinates can resolve."""
