@@ -41,7 +41,7 @@ _TWO_SIDED = (4, 5, 24, 25)  # a barrier: each node has one on the other side
 _WITH_HEIGHTS = (3, 13, 23, *_TWO_SIDED, 64)
 _OPEN = re.compile("open|ocean", re.IGNORECASE)
 _TYPE = re.compile(r".*\btype (\d{1,9})")
-_MARKER = re.compile(rb'=\s*marker (-?\d{1,9})(?: "([^"]*)")?')
+_MARKER = re.compile(rb'=\s*marker (-?\d{1,10})(?!\d)(?: "([^"]*)")?')
 
 
 class _Reader:
@@ -106,21 +106,26 @@ def read_adcirc(path: Path) -> Mesh:
 def _read_boundaries(reader: _Reader, numbering: Numbering) -> tuple[Int, Int, dict[int, str]]:
     """Segments, their markers, and the names of markers."""
     found = list(_boundaries(reader, numbering))
-    stored = [_MARKER.search(head) for _, _, head in found]
-    given = {int(match[1]) for match in stored if match is not None}
+    stored = [_stored_marker(head) for _, _, head in found]
+    given = {marker for marker, _ in filter(None, stored)}
     names: dict[int, str] = {}
     tables, markers = [np.empty((0, 2), np.int32)], [np.empty(0, np.int32)]
-    for (name, chains, _), match in zip(found, stored, strict=True):
-        if match is None:
-            marker = free_number({*given, *names})
-        else:
-            marker, name = int(match[1]), (match[2] or b"").decode("utf-8", "replace")
+    for (numbered, chains, _), comment in zip(found, stored, strict=True):
+        marker, name = comment or (free_number({*given, *names}), numbered)
         if marker and is_name(name) and name not in names.values():
             names.setdefault(marker, name)
         for chain in chains:
             tables.append(np.column_stack([chain[:-1], chain[1:]]))
             markers.append(np.full(len(chain) - 1, marker, np.int32))
     return np.concatenate(tables), np.concatenate(markers), names
+
+
+def _stored_marker(head: bytes) -> tuple[int, str] | None:
+    """The marker and the name in the comment of a boundary; None if there is no marker of 32 bits."""
+    match = _MARKER.search(head)
+    if match is None or not -(2**31) <= int(match[1]) < 2**31:
+        return None
+    return int(match[1]), (match[2] or b"").decode("utf-8", "replace")
 
 
 def _boundaries(reader: _Reader, numbering: Numbering) -> Iterator[tuple[str, list[Int], bytes]]:

@@ -65,7 +65,7 @@ def numbers_in(lines: Sequence[Line], names: Sequence[str], path: Path) -> Float
 def whole_numbers_in(lines: Sequence[Line], names: Sequence[str], path: Path) -> NDArray[np.int64]:
     """As `numbers_in`, for whole numbers of 32 bits, (len(lines), len(names)) int64."""
     table = numbers_in(lines, names, path)
-    wrong = np.argwhere((table != np.rint(table)) | (np.abs(table) >= 2**31))
+    wrong = np.argwhere((table != np.rint(table)) | (table < -(2**31)) | (table >= 2**31))
     if wrong.size:
         row, column = wrong[0]
         number, line = lines[row]

@@ -39,7 +39,8 @@ def check_region_attributes(mesh: Mesh, topology: Topology, outline: Outline, pa
     entries, region = _regions_of(outline, faces)
     given = np.where(region >= 0, regions[region, 2], 0.0)
     right = np.zeros(len(faces), bool)
-    right[entries[values[half_edges[entries] // 3] == given]] = True
+    found = values[half_edges[entries] // 3]
+    right[entries[(found == given) | (np.isnan(found) & np.isnan(given))]] = True
     if not right[tied].all():
         # Rounding may have interchanged the paths of tied segments: any path along a face is accepted.
         face = _faces_of_mesh(topology, paths)[half_edges // 3]

@@ -169,6 +169,7 @@ def test_files_of_other_programs(tmp_path: Path, caplog: pytest.LogCaptureFixtur
         ("3 0 =", "3 =", 20, "'=' is not a finite number (type)"),
         ("4 1.5 1.0\n", "", 25, "the file ends before its 2 nodes of land boundary 2"),
         ("4 3 4 1 5", "4 3 4 4 5", None, "holds no valid mesh"),
+        ("land boundary 1\n", "land boundary 1 = marker 2147483648\n", None, "a marker of 32 bits is restored"),
     ],
 )
 def test_faults_of_fort14_are_named(old: str, new: str, line: int | None, message: str, tmp_path: Path) -> None:
@@ -195,12 +196,16 @@ def test_rings_that_touch_in_a_vertex_stay_apart(tmp_path: Path) -> None:
 
 
 @SETTINGS
-@given(markers=st.lists(st.integers(-1, 2), min_size=20, max_size=20), opened=st.booleans(), rows=st.integers(2, 5))
+@given(
+    markers=st.lists(st.sampled_from([-(2**31), -1, 0, 1, 2, 2**31 - 1]), min_size=20, max_size=20),
+    opened=st.booleans(),
+    rows=st.integers(2, 5),
+)
 def test_any_markers_of_the_boundary_come_back(markers: list[int], opened: bool, rows: int, tmp_path: Path) -> None:
     mesh = grid(np.arange(6.0), np.arange(float(rows)))
     boundary = mesh.boundary
     given_markers = np.resize(markers, len(boundary))
-    names = {"markers": {1: "open"}} if opened else {}
+    names = {"markers": {1: "open", 2**31 - 1: "last", -(2**31): "first"}} if opened else {}
     mesh = Mesh(mesh.vertices, mesh.triangles, segments=boundary, segment_markers=given_markers, names=names)
     for name in ("fort.14", "a.2dm"):
         write(tmp_path / name, mesh)

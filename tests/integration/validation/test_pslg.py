@@ -323,6 +323,17 @@ def test_a_changed_region_fails(mesh):
     assert "in the region of point 1 at (9.0, 1.0), which has 9.0" in report.failures[0].message
 
 
+def test_a_region_may_have_nan():
+    regions = np.array([[1, 1, np.nan, -1], [9, 1, 9, -1]])
+    domain = Pslg(VERTICES, SEGMENTS, holes=[[3, 3]], regions=regions)
+    mesh = dmr.triangulate(domain)
+    assert np.isnan(mesh.triangle_attributes).any() and validate(mesh, input=domain).ok
+    regions[1, 2] = np.nan
+    assert set(validate(mesh, input=Pslg(VERTICES, SEGMENTS, holes=[[3, 3]], regions=regions)).counts) == {"regions"}
+    regions[:, 2] = 9
+    assert set(validate(mesh, input=Pslg(VERTICES, SEGMENTS, holes=[[3, 3]], regions=regions)).counts) == {"regions"}
+
+
 def test_faces_without_a_region_point_have_zero(mesh):
     fewer = Pslg(VERTICES, SEGMENTS, holes=[[3, 3]], regions=[[1, 1, 7, -1]], segment_markers=MARKERS)
     report = validate(mesh, input=fewer)
