@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dmr import io
 from dmr.cli.shared.console import Console
-from dmr.cli.shared.files import chosen_output, features_asked, read
+from dmr.cli.shared.files import check_folder_of_parts, chosen_output, features_asked, read
 from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.targets import refuse_existing
 from dmr.common.text import counted, option
@@ -20,6 +20,7 @@ def divide(arguments: Arguments, console: Console) -> int:
     from dmr.distributed import Parts
     from dmr.distributed.output.partition import partition
 
+    check_folder_of_parts(arguments.output)
     if Path(arguments.input).is_dir():
         mesh: Mesh | Pslg = Parts(arguments.input).gather()
     else:

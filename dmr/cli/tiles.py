@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dmr.cli.shared.console import Console
-from dmr.cli.shared.files import error_context, features_asked, read
+from dmr.cli.shared.files import check_folder_of_parts, error_context, features_asked, read
 from dmr.cli.shared.report import REASONS
 from dmr.cli.shared.sizes import read_sizes, sizes_from_segments, with_features
 from dmr.common.command_line.parser import Arguments
@@ -43,6 +43,7 @@ def run(arguments: Arguments, console: Console) -> int:
             raise OptionError(f"{option(name)} cannot be combined with {option('tile_triangles')}{reason}")
     if arguments.output is None:
         raise OptionError(f"{option('tile_triangles')} needs {option('output')}: the folder for the parts of the mesh")
+    check_folder_of_parts(arguments.output)
 
     options: dict[str, Any] = {name: getattr(arguments, name) for name in OPTIONS}
     check_options(options)  # before anything is read

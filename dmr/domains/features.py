@@ -144,13 +144,25 @@ def domain_of_features(
 
 def _warn(content: _Content, what: str) -> None:
     """Logs what was left out."""
-    for count, left_out in (
-        (content.repeated, "points that repeat the one before were left out"),
-        (content.heights, "third coordinates were left out: the domain lies in the plane"),
-        (content.empty, "features or parts of them are empty and were left out"),
+    for count, *left_out in (
+        (
+            content.repeated,
+            "point that repeats the one before was left out",
+            "points that repeat the one before were left out",
+        ),
+        (
+            content.heights,
+            "third coordinate was left out: the domain lies in the plane",
+            "third coordinates were left out: the domain lies in the plane",
+        ),
+        (
+            content.empty,
+            "feature or part of one is empty and was left out",
+            "features or parts of them are empty and were left out",
+        ),
     ):
         if count:
-            log.warning("%s: %d %s", what, count, left_out)
+            log.warning("%s: %s", what, counted(count, *left_out))
     if content.empty_rings:
         log.warning(
             "%s: %s left out (the first: %s); %s refuses them",
@@ -214,7 +226,7 @@ def _collect(content: _Content, feature: Geometry, where: str) -> None:
 def _count_missing(content: _Content, properties: Mapping[str, Any], where: str, names: Iterable[str | None]) -> None:
     """Counts the feature under each of these properties that it lacks."""
     for name in dict.fromkeys(names):
-        if name is not None and properties.get(name) is None:
+        if name is not None and _value(properties, name) is None:
             count, first = content.missing.get(name, (0, where.removesuffix(": ") or "the only one"))
             content.missing[name] = (count + 1, first)
 
@@ -300,9 +312,15 @@ def list_in(form: Geometry, name: str, where: str) -> Any:
     return found
 
 
+def _value(properties: Mapping[str, Any], name: str | None) -> Any:
+    """The property; None if it is missing or a blank text, which tables of attributes have where nothing is known."""
+    value = properties.get(name) if name is not None else None
+    return None if isinstance(value, str) and not value.strip() else value
+
+
 def _number_or_name(content: _Content, what: str, properties: Mapping[str, Any], name: str | None, where: str) -> float:
     """The number in a property; texts are names, which are numbered in the order in which they appear first."""
-    value = properties.get(name) if name is not None else None
+    value = _value(properties, name)
     if value is None:
         return 0.0
     numbers = content.named[what]
@@ -322,7 +340,7 @@ def _number_or_name(content: _Content, what: str, properties: Mapping[str, Any],
 
 
 def _number(properties: Mapping[str, Any], name: str | None, where: str) -> float:
-    value = properties.get(name) if name is not None else None
+    value = _value(properties, name)
     if value is None:
         return 0.0
     try:

@@ -42,7 +42,7 @@ class Projection:
         except ImportError as error:
             raise DmrError(f"coordinates are projected with pyproj, {_REMEDY} ({error})") from error
         systems = []
-        for name, what in ((source, "the system of the coordinates"), (target, "project")):
+        for name, what in ((source, "the system of the coordinates"), (target, option("project"))):
             try:
                 systems.append(pyproj.CRS.from_user_input(name))
             except pyproj.exceptions.ProjError as error:

@@ -14,12 +14,15 @@ from dmr.common.command_line.targets import refuse_existing
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
 from dmr.io.extras import Extras
-from dmr.io.formats import OURS, unknown_suffix
+from dmr.io.formats import COMMON, OURS, unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, counting_from, named
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangle.names import SUFFIXES, companion, family
 from dmr.triangulation.options import CONFLICT_POLICIES
+
+# Suffixes of files that are not taken as names of new folders for parts.
+OF_FILES = (*SUFFIXES, *COMMON, ".npz", ".2dm", ".inp", ".vtkhdf", ".pvtu")
 
 # Folders of the names of streams, such as /dev/stdout and /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
@@ -193,6 +196,16 @@ def chosen_output(path: str, *, force: bool, outlines: bool = False) -> Path:
     for each in together:
         refuse_existing(each, force=force)
     return target
+
+
+def check_folder_of_parts(path: str) -> None:
+    """Raises `OptionError` if a folder for parts does not exist and has the name of a mesh file."""
+    target = Path(path)
+    if target.suffix.lower() in OF_FILES and not target.exists():
+        raise OptionError(
+            f"{path}: parts are written to a folder: name one, such as {target.with_suffix('')}/; "
+            f"dmr convert {target.with_suffix('')}/ {path} then writes one file"
+        )
 
 
 def check_no_folder(target: Path) -> None:

@@ -196,10 +196,13 @@ def test_the_command_tells_what_is_missing_in_a_sentence(out, capsys):
         (["--tiles", "5e3", "--mpi", *folder], 2, "this is not an MPI job with workers"),
         (["--tiles", "0", *folder], 2, "is not a positive whole number"),
         (["--tiles", "5e3", "-o", str(PLATE)], 1, "is a file; a mesh in tiles is written to a folder"),
+        (["--tiles", "5e3", "-o", str(out / "a.vtu")], 2, "a.vtu: parts are written to a folder: name one, such as"),
     ):
         assert main(["refine", str(PLATE), *words]) == code, words
         error = capsys.readouterr().err
         assert message in error and "Traceback" not in error, words
+    assert main(["convert", str(PLATE), str(out / "a.vtkhdf"), "--parts", "2"]) == 2
+    assert f"dmr convert {out / 'a'}/ {out / 'a.vtkhdf'} then writes one file" in capsys.readouterr().err
     assert list(out.iterdir()) == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib.util
 import json
 import logging
 import lzma
@@ -194,6 +195,9 @@ def test_properties_by_command_line_options(tmp_path, monkeypatch, capsys):
     assert "--marker: only files with features" in capsys.readouterr().err
     assert main(["validate", "two.1.ele", "--marker", "edge"]) == 2
     assert "give --input" in capsys.readouterr().err
+    if importlib.util.find_spec("pyproj"):
+        assert main(["refine", "two.geojson", "--project", "EPSG:0"]) == 2
+        assert "error: --project must be a coordinate reference system" in capsys.readouterr().err
 
 
 def areas(mesh):

@@ -190,14 +190,26 @@ def test_properties_give_regions_and_markers():
         domains.from_geojson(form, marker="finest")
 
 
+def test_blank_texts_are_missing_values(caplog):
+    places = [closed(square(3 * k, 0, 1)) for k in range(4)]
+    form = collection(
+        *(feature("Polygon", [ring], use=use) for ring, use in zip(places, ["", "sand", " ", None], strict=True))
+    )
+    with caplog.at_level(logging.WARNING, logger="dmr"):
+        made = domains.from_geojson(form, attribute="use", marker="use")
+    assert made.regions[:, 2].tolist() == [0, 1, 0, 0]
+    assert made.names == {"regions": {1: "sand"}, "markers": {2: "sand"}}
+    assert "3 features have no property 'use' and get 0 for it (the first: feature 0)" in caplog.text
+
+
 def test_omissions_are_logged(caplog):
     ring = [[0, 0, 5], [1, 0, 5], [1, 0, 5], [1, 1, 5], [0, 0, 5]]
     with caplog.at_level(logging.WARNING, logger="dmr"):
         made = domains.from_geojson(collection(feature("Polygon", [ring]), {"type": "Feature", "geometry": None}))
     assert made.vertices.tolist() == [[0, 0], [1, 0], [1, 1]]
-    assert "1 points that repeat" in caplog.text
-    assert "5 third coordinates" in caplog.text
-    assert "1 features or parts" in caplog.text
+    assert "1 point that repeats the one before was left out" in caplog.text
+    assert "5 third coordinates were left out" in caplog.text
+    assert "1 feature or part of one is empty and was left out" in caplog.text
     caplog.clear()
     with caplog.at_level(logging.WARNING, logger="dmr"):
         domains.from_geojson({"type": "MultiPolygon", "coordinates": [LAND, ISLAND]})
