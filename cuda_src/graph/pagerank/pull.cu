@@ -70,7 +70,7 @@ MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL(pull_even_cached_iterations, PageRank r
     pull_all_evenly<true>(launch.grid(), rank, back, tasks, *space);
 }
 
-// Begins a launch of pull_iterations.
+// Begins a launch of one of the kernels above, which iterate until a slice of time is over.
 KERNEL(begin_slice, PageRank rank) {
     for ([[maybe_unused]] const Index once : launch) {
         rank.totals[RANK_SLICE] = uint64(nanoseconds());
