@@ -20,6 +20,7 @@ constexpr float64 AROUND = 1.75;        // neighbourhood of a point in which its
 constexpr float64 OUTLINE_REACH = 1.6;  // a piece that blocks a proposal has an end within this distance of it
 constexpr int MOST_NEAR = 48;           // points in a neighbourhood; where there are more, no point is wanted
 constexpr int MOST_PROPOSALS = 6;       // by one point in a round
+constexpr int32 NO_PROPOSAL = -1;       // instead of a place in a list
 constexpr int32 WORST = 1 << 16;        // a misfit, squared, that is as bad as a neighbour less
 constexpr int32 MOST_COUNTED = 1 << 14; // neighbours
 
@@ -42,7 +43,7 @@ KERNEL_STRUCT(Nodes) {
 struct alignas(16) Proposal {
     Point apex, middle; // of the triangle, and of its base
     Point origin;       // a point of the base that lies in the domain
-    float64 side;       // length of the other two sides
+    float64 side;       // length of the other two sides; 0 if a node has been placed too near to it
     int32 by_outline;   // 1 if the outline is near
     int32 support;      // how well the nodes around it fit: WORST for each, less the mean misfit
 };
@@ -76,6 +77,7 @@ KERNEL_STRUCT(Proposals) {
     float64 *sizes;  // at these
     int64 *slots;    // by proposal: its cell among the rivals, or NO_SLOT if it is dropped
     int32 *fates;    // by proposal
+    int32 *winners;  // by proposal that waits: a conflicting one of higher priority
     int32 *sums;     // by piece of a list
     int64 most;
 
@@ -488,6 +490,10 @@ KERNEL(resolve_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals prop
     const Cells table = rivals.with_slots_for(count);
     for (const Index i : launch) {
         Proposal q = list[i];
+        if (q.side == 0.0) { // nearly all that have waited
+            proposals.slots[i] = NO_SLOT;
+            continue;
+        }
         const bool possible = i < waiting ? keeps_spacing(q, nodes, Surroundings(q, NEIGHBOUR * q.side, nodes, cells))
                                           : is_possible(q, proposals.sizes[i - waiting], nodes, cells);
         list[i] = q;
@@ -499,18 +505,19 @@ KERNEL(resolve_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals prop
 // the larger hash of its place.
 INLINE uint64 priority_of(const Proposal &q, Index i) { return uint64(q.support) << 32 | hash32(uint32(i)); }
 
-// Whether no conflicting proposal has a higher priority.
-INLINE bool beats_rivals(const Proposal *list, Index i, const Cells &rivals) {
+// A conflicting proposal of higher priority, or NO_PROPOSAL.
+INLINE int32 find_winner(const Proposal *list, Index i, const Cells &rivals) {
     const Proposal mine = list[i];
     const uint64 priority = priority_of(mine, i);
-    bool best = true;
+    int32 winner = NO_PROPOSAL;
     rivals.for_near(mine.apex, SPACING * mine.side, mine.side, [&](int32 other) {
         const Proposal &theirs = list[other];
         const float64 distance = SPACING * (mine.side < theirs.side ? mine.side : theirs.side);
-        best = squared_length(theirs.apex, mine.apex) >= distance * distance || priority_of(theirs, other) <= priority;
-        return best;
+        if (squared_length(theirs.apex, mine.apex) < distance * distance && priority_of(theirs, other) > priority)
+            winner = other;
+        return winner == NO_PROPOSAL;
     });
-    return best;
+    return winner;
 }
 
 INLINE Sums<PROPOSAL_FATES> sums_of(int32 fate) { return {{fate == ACCEPTED, fate == WAITS}}; }
@@ -521,8 +528,10 @@ TEAM_KERNEL(choose_proposals, Cells rivals, Proposals proposals, Count round, Co
     for (const Team team : launch.teams()) {
         const Sums<PROPOSAL_FATES> found = team.sum(piece_of(team.number, count), [&](Index i) {
             int32 fate = PROPOSAL_FATES;
-            if (proposals.slots[i] != NO_SLOT)
-                fate = beats_rivals(list, i, table) ? ACCEPTED : WAITS;
+            if (proposals.slots[i] != NO_SLOT) {
+                proposals.winners[i] = find_winner(list, i, table);
+                fate = proposals.winners[i] == NO_PROPOSAL ? ACCEPTED : WAITS;
+            }
             proposals.fates[i] = fate;
             return sums_of(fate);
         });
@@ -552,8 +561,12 @@ TEAM_KERNEL(accept_proposals, Nodes nodes, Cells cells, Cells rivals, Proposals 
                     nodes.sizes[node] = list[i].side;
                     cells.add(int32(node), list[i].apex, list[i].side);
                 }
-                if (proposals.fates[i] == WAITS)
-                    next[place.of[WAITS]] = list[i];
+                if (proposals.fates[i] == WAITS) {
+                    Proposal waits = list[i];
+                    if (proposals.fates[proposals.winners[i]] == ACCEPTED) // it keeps its place, on which hashes depend
+                        waits.side = 0.0;
+                    next[place.of[WAITS]] = waits;
+                }
             });
         if (team.leads() && piece.end == count) {
             progress[ACCEPTED_NODES] = int32(end.of[ACCEPTED] < left ? end.of[ACCEPTED] : left);

@@ -32,6 +32,7 @@ KERNEL_STRUCT(Searches) {
             loop.push(target);
     }
 };
+static_assert(SEARCHES_AT_ONCE == 8 * sizeof(Searches::State), "a bit for each search");
 
 ENGINE_KERNELS(follow_together, Searches)
 

@@ -211,7 +211,8 @@ class Front:
         numbers[Entry.FRONT_ROUND] = 0  # the current list is the first one
         self._lists, self._apex_sizes, self._apexes = lists, sizes, device.empty(most, POINT)
         self._made, self._counts = device.empty(most, PROPOSAL), device.empty(most, np.int32)
-        self._slots, self._fates = device.empty(most, np.int64), device.empty(most, np.int32)
+        self._slots = device.empty(most, np.int64)
+        self._fates, self._winners = device.empty(most, np.int32), device.empty(most, np.int32)
         self._sums = device.empty(device.most_pieces * Fate.PROPOSAL_FATES, np.int32)
         blocks = 2 * int(numbers[Entry.FRONT_BLOCKS]) or nodes  # at first, each node could lie in another one
         self._cells = Cells(device, self._low, self._points.size, blocks + 2 * pending, counted=True)
@@ -257,7 +258,8 @@ class Front:
     def _proposals(self) -> Packed:
         return pack(
             "Proposals", lists=self._lists, made=self._made, counts=self._counts, apexes=self._apexes,
-            sizes=self._apex_sizes, slots=self._slots, fates=self._fates, sums=self._sums, most=self._apexes.size,
+            sizes=self._apex_sizes, slots=self._slots, fates=self._fates, winners=self._winners, sums=self._sums,
+            most=self._apexes.size,
         )  # fmt: skip
 
 
