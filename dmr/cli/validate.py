@@ -24,7 +24,7 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.min_angle is not None and not 0 <= arguments.min_angle <= 60:
         raise OptionError(f"{option('min_angle')} must be from 0 to 60 degrees, not {arguments.min_angle:g}")
     if arguments.max_area is not None and not arguments.max_area > 0:
-        raise OptionError(f"{option('max_area')} must be positive, not {arguments.max_area:g}")
+        raise OptionError(f"{option('max_area')} must be a finite number above 0, not {arguments.max_area:g}")
     features = features_asked(arguments)
     if arguments.input is None and any(features.values()):
         raise OptionError(

@@ -203,7 +203,7 @@ def _markers_of_edges(markers: Any, count: int, name: str) -> Int:
 def _positive(name: str, value: Any) -> float:
     number = real_option(name, value)
     if not (math.isfinite(number) and number > 0):
-        raise OptionError(f"{name} must be positive, not {number:g}")
+        raise OptionError(f"{name} must be a finite number above 0, not {number:g}")
     return number
 
 

@@ -45,6 +45,9 @@ COMMON = (".vtu", ".vtk", ".msh", ".xdmf", ".stl", ".obj", ".off", ".ply")
 # The suffixes of formats that do not go through meshio.
 OURS = (*SUFFIXES, ".npz", *COASTAL)
 
+# The suffixes of files that `dmr.distributed` writes.
+OF_PARTS = (".vtkhdf", ".pvtu")
+
 log = logging.getLogger("dmr.io")
 
 PathLike = str | os.PathLike[str]
@@ -258,5 +261,10 @@ def _suggestion(path: Path) -> str:
 
 def unknown_suffix(path: Path, *ours: str) -> str:
     """The message for an unknown suffix; `ours` are the valid suffixes that do not go through meshio."""
+    if path.suffix.lower() in OF_PARTS:
+        return (
+            f"{path.suffix} files are made of meshes in parts: dmr convert MESH FOLDER --parts N, then "
+            f"dmr convert FOLDER {path.name}; they are not read"
+        )
     what = f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
     return f"{what}{_suggestion(path)}; known are {' '.join((*ours, *COMMON))} and others, see docs/guide/formats.md"

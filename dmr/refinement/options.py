@@ -106,7 +106,7 @@ class RefineOptions:
         if not (math.isfinite(self.min_angle) and 0 <= self.min_angle < 60):
             raise OptionError(f"{option('min_angle')} must be at least 0 and below 60 degrees, not {self.min_angle:g}")
         if self.max_area is not None and not (math.isfinite(self.max_area) and self.max_area > 0):
-            raise OptionError(f"{option('max_area')} must be positive, not {self.max_area:g}")
+            raise OptionError(f"{option('max_area')} must be a finite number above 0, not {self.max_area:g}")
         if self.grading is not None and not (math.isfinite(self.grading) and self.grading >= 0):
             raise OptionError(f"{option('grading')} must be finite and at least 0, not {self.grading:g}")
         if self.max_steiner is not None and self.max_steiner < 0:

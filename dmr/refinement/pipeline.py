@@ -18,7 +18,7 @@ from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.run import RunSettings, run
 from dmr.refinement.setup.areas import Area, with_area
-from dmr.refinement.setup.demand import check_demand, check_size
+from dmr.refinement.setup.demand import check_demand, check_length
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.thresholds import Thresholds
@@ -197,8 +197,9 @@ def refine(
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run
         check_demand(mesh, options.max_area)
-        if wanted is not None and wanted.number is not None:
-            check_size(mesh, wanted.number)
+        for name, lengths in (("size", wanted), ("max_edge", given.max_edge)):
+            if lengths is not None and lengths.number is not None:
+                check_length(mesh, name, lengths.number)
     asked = progress is not None and triangle_count(mesh) > TINY_MESH  # runs with further recipes do not report it
     by_host = options.loop == "host" or options.needs_host(progress=asked, profile=profile)
     estimated = getattr(progress, "begin", None) is not None

@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dmr.common.arguments import real_option
+from dmr.common.arguments import kind_of, real_option
 from dmr.common.frozen import frozen
 from dmr.common.text import option
 from dmr.errors import OptionError
@@ -95,8 +95,9 @@ def size_source(size: SizeSource | Size | float, name: str = "size") -> SizeSour
     if callable(size):
         return FunctionSizes(size, name)
     if isinstance(size, bool) or not isinstance(size, Real):
+        remedy = "" if getattr(size, "shape", ()) == () else ": dmr.SizeField(mesh, values) and .from_grid take arrays"
         raise OptionError(
-            f"{option(name)} must be a number, a function of points or a SizeField, not {type(size).__name__}"
+            f"{option(name)} must be a number, a function of points or a SizeField, not {kind_of(size)}{remedy}"
         )
     length = real_option(name, size)
     if not (np.isfinite(length) and length > 0):

@@ -185,7 +185,7 @@ def check_options(
     if min_angle is not None and not 0 <= min_angle <= 60:
         raise OptionError(f"{option('min_angle')} must be 0 to 60 degrees, not {min_angle:g}")
     if max_area is not None and not (math.isfinite(max_area) and max_area > 0):
-        raise OptionError(f"{option('max_area')} must be positive, not {max_area:g}")
+        raise OptionError(f"{option('max_area')} must be a finite number above 0, not {max_area:g}")
 
 
 BYTES_PER_TRIANGLE = 90  # peak memory, measured

@@ -92,7 +92,7 @@ def test_every_flag_is_known_by_what_it_sets(build):
     ("words", "text"),
     [
         ("refine a.poly -q 70", "--min-angle must be at least 0 and below 60 degrees, not 70"),
-        ("refine a.poly -a 0", "--max-area must be positive, not 0"),
+        ("refine a.poly -a 0", "--max-area must be a finite number above 0, not 0"),
         ("refine a.poly --max-seconds nan", "--max-seconds must be a finite number of seconds, at least 0, not nan"),
         (
             "refine a.poly --loop device --balance none",
@@ -100,7 +100,7 @@ def test_every_flag_is_known_by_what_it_sets(build):
         ),
         ("refine a.poly --threads 99999", "--threads must be 1,024 at most, not 99,999"),
         ("refine a.poly --max-area 1e-30", "--max-area 1e-30 needs at least"),
-        ("validate a.npz -a 0", "--max-area must be positive, not 0"),
+        ("validate a.npz -a 0", "--max-area must be a finite number above 0, not 0"),
         ("validate a.npz --convex-hull", "--convex-hull needs an input"),
         ("info a.npz -q 99", "--min-angle must be from 0 to 60 degrees"),
         ("generate random 2 -o b.npz", "random needs at least 4 points"),

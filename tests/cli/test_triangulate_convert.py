@@ -99,6 +99,7 @@ def test_what_a_format_loses_is_said(folder, capsys):
         ("a.npz out.edge", "a .edge file cannot hold a mesh"),
         ("a.npz a.npz", "a.npz exists; -f overwrites it"),
         ("a.npz out.xyz", "unknown suffix .xyz"),
+        ("a.npz out.vtkhdf", ".vtkhdf files are made of meshes in parts: dmr convert MESH FOLDER --parts N, then"),
         ("a.npz out.stl --order 2", "second order cannot be written as .stl"),
         ("a.npz -", "a mesh is written to files"),
         ("a.npz out.vtu --marker road", "only files with features"),

@@ -14,7 +14,7 @@ from dmr.common.command_line.targets import refuse_existing
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
 from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingFileError, OptionError, file_error
 from dmr.io.extras import Extras
-from dmr.io.formats import COMMON, OURS, unknown_suffix
+from dmr.io.formats import COMMON, OF_PARTS, OURS, unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
 from dmr.mesh.naming import counting, counting_from, named
 from dmr.mesh.types import Mesh, Pslg
@@ -22,7 +22,7 @@ from dmr.triangle.names import SUFFIXES, companion, family
 from dmr.triangulation.options import CONFLICT_POLICIES
 
 # Suffixes of files that are not taken as names of new folders for parts.
-OF_FILES = (*SUFFIXES, *COMMON, ".npz", ".2dm", ".inp", ".vtkhdf", ".pvtu")
+OF_FILES = (*SUFFIXES, *COMMON, *OF_PARTS, ".npz", ".2dm", ".inp")
 
 # Folders of the names of streams, such as /dev/stdout and /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
@@ -80,8 +80,8 @@ def read_mesh(path: str, purpose: str) -> Mesh:
     Raises:
         FileError: the file cannot be read, or holds only an outline.
     """
-    found = read(path)
-    if isinstance(found, Pslg):
+    found = None if holds_features(Path(path)) and Path(path).is_file() else read(path)
+    if not isinstance(found, Mesh):
         raise FileContentError(
             f"is an outline without triangles; {purpose} needs a triangulation of it (an .ele file)", path
         )

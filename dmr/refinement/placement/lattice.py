@@ -67,7 +67,7 @@ def lattice_points(
         size: of the lattice; sizes: the wanted sizes, of which other parts of the domain have smaller ones.
         device: where points are flagged; most: points at most; even: whether the size is the same everywhere.
     """
-    rows = _rows(points, boundary, size, most)
+    rows = _rows(points, boundary, size, most) if np.isfinite(size) else None  # infinity is no target
     count = 0 if rows is None else int(rows.counts.sum())
     if rows is None or not count:
         return device.empty(0, POINT), 0

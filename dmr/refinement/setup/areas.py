@@ -44,7 +44,7 @@ def with_area(
         return _with_bounds(mesh, area), options, None
     everywhere = real_option("area", area)
     if not (np.isfinite(everywhere) and everywhere > 0):
-        raise OptionError(f"{option('area')} must be positive, not {everywhere:g}")
+        raise OptionError(f"{option('area')} must be a finite number above 0, not {everywhere:g}")
     if options.max_area is not None:
         everywhere = min(everywhere, options.max_area)
     return mesh, replace(options, max_area=everywhere), None

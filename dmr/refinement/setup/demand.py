@@ -48,16 +48,19 @@ def check_demand(mesh: Mesh, max_area: float | None) -> None:
         )
 
 
-def check_size(mesh: Mesh, size: float) -> None:
-    """Refuses one size for all places with which equilateral triangles are more than a mesh can have.
+def check_length(mesh: Mesh, name: str, length: float) -> None:
+    """Refuses one edge length for all places with which equilateral triangles are more than a mesh can have.
+
+    Args:
+        mesh: the mesh to refine; name: of the option, size or max_edge; length: its value.
 
     Raises:
         OptionError: gives the largest number possible.
     """
-    if float(np.abs(triangle_areas(mesh)).sum()) > MOST_TRIANGLES * (EQUILATERAL * size * size):
+    if float(np.abs(triangle_areas(mesh)).sum()) > MOST_TRIANGLES * (EQUILATERAL * length * length):
         raise OptionError(
-            f"{option('size', size)} needs more than {MOST_TRIANGLES:,} triangles, the most that a mesh can have: use "
-            "a larger size"
+            f"{option(name, length)} needs more than {MOST_TRIANGLES:,} triangles, the most that a mesh can have: use "
+            "a larger one"
         )
 
 

@@ -195,6 +195,10 @@ def test_properties_by_command_line_options(tmp_path, monkeypatch, capsys):
     assert "--marker: only files with features" in capsys.readouterr().err
     assert main(["validate", "two.1.ele", "--marker", "edge"]) == 2
     assert "give --input" in capsys.readouterr().err
+    (tmp_path / "layers.gpkg").touch()  # it is not read
+    for words in (["optimize", "layers.gpkg"], ["adapt", "layers.gpkg", "--size", "1"], ["validate", "two.geojson"]):
+        assert main(words) == 1
+        assert "is an outline without triangles; " + words[0] in capsys.readouterr().err
     if importlib.util.find_spec("pyproj"):
         assert main(["refine", "two.geojson", "--project", "EPSG:0"]) == 2
         assert "error: --project must be a coordinate reference system" in capsys.readouterr().err

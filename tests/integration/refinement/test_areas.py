@@ -101,7 +101,7 @@ def test_a_mesh_beyond_a_bound_by_place_is_refused():
         (COARSE, [1.0, 2.0], OptionError, f"area must have shape ({len(COARSE.triangles)},), one area per triangle"),
         (COARSE, np.zeros(len(COARSE.triangles)), OptionError, "area: triangle 0 has 0, but areas must be above 0"),
         (PLATE, "small", WrongTypeError, "area must be a number, not 'small'"),
-        (PLATE, 0, OptionError, "area must be positive, not 0"),
+        (PLATE, 0, OptionError, "area must be a finite number above 0, not 0"),
         (PLATE, lambda points: -2 - points[:, 0], OptionError, "area is -4 at (2, 1): it must be above 0 everywhere"),
         (PLATE, lambda points: points, OptionError, "area must return one number for each of 4 points"),
     ],

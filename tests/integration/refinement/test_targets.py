@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -95,6 +97,20 @@ def test_no_points_where_the_size_is_infinite(device_options):
     assert dmr.validate(fine.mesh, input=SQUARE, min_angle=30).ok
     left = fine.mesh.vertices[:, 0] < 0.5
     assert left.sum() > 150 and (~left).sum() < 100
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nowhere = dmr.refine(SQUARE, size=lambda points: np.full(len(points), np.inf), **device_options)
+    assert mesh_digest(nowhere.mesh) == mesh_digest(dmr.refine(SQUARE, **device_options).mesh)
+
+
+def test_arrays_of_sizes_need_a_field():
+    for values in (np.ones(4), np.ones((3, 2))):
+        with pytest.raises(
+            OptionError, match=r"not an array: dmr.SizeField\(mesh, values\) and .from_grid take arrays"
+        ):
+            dmr.refine(SQUARE, size=values)
+    with pytest.raises(OptionError, match=r"SizeField, not a list$"):
+        dmr.refine(SQUARE, size=[0.1])
 
 
 def test_divided_segments_are_even():
@@ -304,10 +320,11 @@ def test_tiny_sizes_in_a_corner(least, corner):
 
 @pytest.mark.parametrize("size", [1e-9, 5e-324])
 def test_a_size_that_needs_too_many_triangles_is_refused_unless_points_are_limited(size):
-    with pytest.raises(OptionError, match="needs more than 536,870,911 triangles"):
-        dmr.refine(SQUARE, size=size, device="cpu")
-    few = dmr.refine(SQUARE, size=size, max_steiner=100, device="cpu")
-    assert not few.complete and dmr.validate(few.mesh, input=SQUARE).ok
+    for name in ("size", "max_edge"):
+        with pytest.raises(OptionError, match=f"^{name}=.* needs more than 536,870,911 triangles"):
+            dmr.refine(SQUARE, **{name: size}, device="cpu")
+        few = dmr.refine(SQUARE, **{name: size}, max_steiner=100, device="cpu")
+        assert not few.complete and dmr.validate(few.mesh, input=SQUARE).ok
 
 
 def test_a_jump_of_sizes_along_a_segment_is_integrated_exactly():
