@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,10 @@ from dmr.mesh.names import MARKERS, REGIONS
 from dmr.mesh.types import Mesh, Pslg
 
 VERSION = 1
+VERSION_WITH_LABELS = 2  # of a file in which the labels of triangles are rows of tables
 VERSION_KEY = "dmr_format"
+LABEL_ROWS, OF_ROWS = "label_rows", "_of_rows"
+LABELS = ("triangle_attributes", "area_bounds")
 
 _PIECE_BYTES = 1 << 24  # of an array that is written at once
 
@@ -61,17 +64,22 @@ def read_npz(path: Path) -> Mesh | Pslg:
                 raise FileContentError("is a single array (.npy), not an .npz archive", path)
             stack.enter_context(archive)
             version = int(archive[VERSION_KEY]) if VERSION_KEY in archive else VERSION
-            if version > VERSION:
-                raise FileContentError(f"has version {version} of the format; this dmr reads up to {VERSION}", path)
+            if version > VERSION_WITH_LABELS:
+                raise FileContentError(
+                    f"has version {version} of the format; this dmr reads up to {VERSION_WITH_LABELS}", path
+                )
             kind: type[Mesh] | type[Pslg] = Mesh if "triangles" in archive else Pslg
             names = [each.name for each in fields(kind) if each.name != "names"]
             if "vertices" not in archive:
                 raise FileContentError("holds no array named vertices", path)
             # A small archive can unpack to large arrays.
             members = [] if archive.zip is None else archive.zip.infolist()
-            unpacked: int = sum(int(each.file_size) for each in members if each.filename[:-4] in (*names, *_NAME_KEYS))
+            read = {*names, *_NAME_KEYS, LABEL_ROWS}
+            unpacked: int = sum(int(each.file_size) for each in members if each.filename[:-4] in read)
             require_memory(unpacked, f"{path.name}, unpacked,")
             arrays: dict[str, Any] = {name: archive[name] for name in names if name in archive}
+            if kind is Mesh and LABEL_ROWS in archive:
+                arrays |= _labels(archive[LABEL_ROWS], archive, path)
             stored = {key: archive[key] for key in _NAME_KEYS if key in archive}
         with mesh_from_file(path):
             arrays["names"] = _names(stored)
@@ -82,6 +90,16 @@ def read_npz(path: Path) -> Mesh | Pslg:
         raise file_error(error, path, "cannot be read") from error
     except DAMAGE as error:
         raise FileContentError(f"is damaged, or not an .npz file: {error}", path) from error
+
+
+def _labels(rows: NDArray[Any], archive: Mapping[str, NDArray[Any]], path: Path) -> dict[str, NDArray[Any]]:
+    """The labels of triangles that are rows of tables; raises IndexError if there is no such row."""
+    if rows.size and int(rows.min()) < 0:
+        raise IndexError(f"{LABEL_ROWS} has an entry below 0")
+    tables = {name: archive[f"{name}{OF_ROWS}"] for name in LABELS if f"{name}{OF_ROWS}" in archive}
+    row_bytes = sum(table[:1].nbytes for table in tables.values())
+    require_memory(rows.size * row_bytes, f"{path.name}, unpacked,")
+    return {name: table[rows] for name, table in tables.items()}
 
 
 def _names(stored: dict[str, Any]) -> dict[str, dict[int, str]]:

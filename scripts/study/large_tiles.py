@@ -62,6 +62,7 @@ SMALL = 40_000  # triangles of the run that loads kernels
 TILES = 8
 MEBIBYTE = 2**20
 WRITTEN_AT_ONCE = 2**24  # bytes
+BLOCK = 512  # bytes, in which the system counts what a file takes up
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -132,10 +133,15 @@ def of_command(how: dict[str, Any]) -> dict[str, Any]:
         found = {"seconds": seconds, **{name: told[name] for name in ("vertices", "triangles")}}
         if how["plain"]:
             return {**found, "writing": 0.0, "bytes": out.stat().st_size}
-        written = sum(path.stat().st_size for path in out.iterdir())
+        written = bytes_in(out)
         shutil.rmtree(out)
         as_many = timed(lambda: write_as_many(folder / "bytes", written))[0]
         return {**found, "parts": told["parts"], "passes": told["passes"], "bytes": written, "as_many": as_many}
+
+
+def bytes_in(folder: Path) -> int:
+    """Returns the bytes that files take up, without holes in them."""
+    return sum(BLOCK * path.stat().st_blocks for path in folder.iterdir())
 
 
 def write_as_many(path: Path, count: int) -> None:
@@ -203,7 +209,7 @@ def in_tiles(how: dict[str, Any], out: Path, engine: Engine) -> dict[str, Any]:
             overwrite=False, max_area=max_area,
         )
     )  # fmt: skip
-    written = sum(path.stat().st_size for path in out.iterdir())
+    written = bytes_in(out)
     return {
         "seconds": seconds, **parts.counts, "passes": parts.manifest["passes"], "bytes": written,
         "groups": [group.row() for recorder in recorders for group in recorder.groups],

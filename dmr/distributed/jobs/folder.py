@@ -84,6 +84,10 @@ class Folder:
         self._written[name] = array.dtype.str, array.shape, 0, file
         self._pending.append(submit(self._writers, _write, self.path / file, content))
 
+    def refer(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], place: int, file: str) -> None:
+        """Lists an array whose bytes are at a place in another file in the folder, which `discard` leaves there."""
+        self._written[name] = dtype.str, shape, place, file
+
     def wait(self) -> None:
         """Waits until all arrays so far are written.
 

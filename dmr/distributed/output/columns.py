@@ -9,38 +9,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.piece import PER_TRIANGLE
+from dmr.distributed.tiles.piece import PER_TRIANGLE, ROWS
 from dmr.distributed.tiles.pieces import PER_VERTEX, joined_rows, tables_of_vertices
 from dmr.distributed.tiles.sections import Section
 from dmr.distributed.unions.union import United
 from dmr.io.archives.npz import Column, Indexed, copied, gathered, translated
-from dmr.io.npz import VERSION_KEY, mesh_arrays
+from dmr.io.npz import OF_ROWS, VERSION_KEY, VERSION_WITH_LABELS, mesh_arrays
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Mesh
 
 
-def mesh_columns(parts: Sequence[Section], union: United, names: Mapping[str, Any]) -> dict[str, Column]:
+def mesh_columns(
+    parts: Sequence[Section], union: United, names: Mapping[str, Any], core: Section | None = None
+) -> dict[str, Column]:
     """Returns the columns of the union of meshes, in the order of `mesh_arrays`.
 
     Args:
         parts: have the meshes, side by side; segments and vertices that several have occur once.
         union: of the numbers of their vertices.
         names: of regions and markers: numbers, as texts, with their names.
+        core: comes before them, and is in the file already: what its file has is not in the columns.
     """
     places, meshes = union.places, [part.mesh for part in parts]
     segments = np.concatenate([place[mesh.segments] for place, mesh in zip(places, meshes, strict=True)])
+    with_segments = meshes
+    if core is not None:
+        segments, with_segments = np.concatenate([core.mesh.segments, segments]), [core.mesh, *meshes]
     once = np.sort(np.unique(edge_keys(*segments.T), return_index=True)[1])
-    markers = joined_rows(meshes, "segment_markers")
+    markers = joined_rows(with_segments, "segment_markers")
     made: dict[str, Column] = {"triangles": translated([mesh.triangles for mesh in meshes], places)}
     for name in PER_VERTEX:
         tables = tables_of_vertices(meshes, name)
         if tables is not None:
             made[name] = gathered(tables, union.origins)
     full = [part for part in parts if len(part.mesh.triangles)]
-    for name in PER_TRIANGLE:
-        labels = [_labels(part, name) for part in full]
-        if labels and not any(each is None for each in labels):
-            made[name] = copied(*(each for each in labels if each is not None))
+    labels = {name: [_labels(part, name) for part in full] for name in PER_TRIANGLE}
+    of_all = {name: [each for each in found if each is not None] for name, found in labels.items()}
+    whole = {name: found for name, found in of_all.items() if found and len(found) == len(full)}
+    if core is None:
+        made |= {name: copied(*found) for name, found in whole.items()}
+    else:
+        made |= _after_core(core, sum(len(part.mesh.triangles) for part in full), whole)
+        before = {name: len(core.mesh.triangles if name in PER_TRIANGLE else core.mesh.vertices) for name in made}
+        made |= {
+            name: copied(np.empty((before[name] + column.shape[0], 0)))
+            for name, column in made.items()
+            if column.shape[1:] == (0,)
+        }
     # The other arrays are small, or empty: those of a mesh with these segments and no triangles.
     kinds = {kind: {int(number): name for number, name in each.items()} for kind, each in names.items()}
     small = Mesh.sound(
@@ -50,9 +65,28 @@ def mesh_columns(parts: Sequence[Section], union: United, names: Mapping[str, An
         segment_markers=None if markers is None else markers[once],
         names=kinds,
     )
-    columns = {name: copied(np.asarray(array)) for name, array in mesh_arrays(small).items()} | made
+    others = {name: array for name, array in mesh_arrays(small).items() if f"{name}{OF_ROWS}" not in made}
+    columns = {name: copied(np.asarray(array)) for name, array in others.items()} | made
     order = {each.name: number for number, each in enumerate(fields(Mesh))}
     return dict(sorted(columns.items(), key=lambda column: order.get(column[0], _around(column[0], len(order)))))
+
+
+def _after_core(core: Section, rows: int, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]]) -> dict[str, Column]:
+    """Returns the columns of labels after those of a core.
+
+    Its labels are rows of tables. Those of the other triangles, which are few, are added to the tables, each as a row.
+
+    Args:
+        rows: the number of these triangles; labels: theirs.
+    """
+    tables = {} if core.labels is None else core.labels.tables
+    made = {name: copied(*found) for name, found in labels.items() if name not in tables}
+    if core.labels is not None:
+        first = max((len(table) for table in tables.values()), default=0)
+        made[VERSION_KEY] = copied(np.array(VERSION_WITH_LABELS))
+        made[ROWS] = copied(np.arange(first, first + rows, dtype=np.int32))
+        made |= {f"{name}{OF_ROWS}": copied(table, *labels.get(name, ())) for name, table in tables.items()}
+    return made
 
 
 def _labels(part: Section, name: str) -> NDArray[Any] | Indexed | None:

@@ -19,7 +19,7 @@ from dmr.errors import file_error
 from dmr.mesh.types import Mesh, Pslg
 
 FORMAT = "dmr parts"
-VERSION = 1
+VERSION = 2
 MOST_FLUSHED_AT_ONCE = 8  # files
 
 
@@ -56,10 +56,10 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
     made = dict(zip(order, runner.run([makers[k] for k in order]), strict=True))
     parts = [made[k] for k in range(len(makers))]
     for maker, part in zip(makers, parts, strict=True):
-        _move(runner.store.folder(maker.name).path / part["file"], out / part["file"])
-    if not runner.store.durable:
-        with ThreadPoolExecutor(MOST_FLUSHED_AT_ONCE) as executor:
-            list(executor.map(flush, [out / part["file"] for part in parts]))
+        name, file = part.pop("made") or (maker.name, part["file"])
+        _move(runner.store.folder(name).path / file, out / part["file"])
+    with ThreadPoolExecutor(MOST_FLUSHED_AT_ONCE) as executor:
+        list(executor.map(flush, [out / part["file"] for part in parts]))
     return {
         "format": FORMAT,
         "version": VERSION,

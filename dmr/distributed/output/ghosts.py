@@ -3,7 +3,7 @@
 1. `match_borders`: the vertices that several pieces have, and which pieces are neighbours.
 2. `find_border`, per piece: the triangles that touch these vertices.
 3. `make_part`, per piece: the part, with the ghosts from the borders of its neighbours. Its arrays are made from those
-   of the piece while they are written.
+   of the piece while they are written, or follow those of a core that are in a file already.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.columns import mesh_columns
 from dmr.distributed.output.part import UNREFINED, UNREFINED_REASONS, file_name
+from dmr.distributed.output.part_file import NO_NUMBERS, PartNumbers, write_part
 from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.sections import NONE_MISSING, Section, sections
-from dmr.distributed.unions.union import Numbers, unite
-from dmr.io.archives.npz import copied, write_npz
+from dmr.distributed.unions.union import Numbers, unite, unite_after
+from dmr.io.archives.npz import Arriving, Column, copied
 from dmr.mesh.types import Int
 
 Int64 = NDArray[np.int64]
@@ -125,7 +126,8 @@ def make_part(
     """Makes a part: `inputs` are the shared vertices, the borders of its neighbours, and those of `sections`.
 
     Args:
-        inputs, out, resources: as for all tasks. The output is the file of the part.
+        inputs, out, resources: as for all tasks. The output is the file of the part, unless the core of a tile has
+            begun one: then "made" names the output in which that is, and its file.
         index: the number of the part; neighbours: those of its neighbours, ascending.
         starts: the number of the first triangle of the part, then of each neighbour.
         names: of regions and markers: numbers, as texts, with their names.
@@ -145,20 +147,24 @@ def make_part(
             ghost_owners.append(np.full(len(chosen), owner, np.int32))
     owners_of_ghosts = np.concatenate(ghost_owners)
     threads = thread_count(resources.threads)
+    core, rest = (own[0], [*own[1:], *layers]) if own[0].core is not None else (None, [*own, *layers])
     with step("unite"):
-        union = unite([section.numbers for section in (*own, *layers)], threads)
+        lists = [section.numbers for section in rest]
+        union = unite(lists, threads) if core is None else unite_after(core.numbers, lists, threads)
     ghosts = [np.empty((0, 3), np.int32)]
-    ghosts += [place[layer.mesh.triangles] for place, layer in zip(union.places[len(own) :], layers, strict=True)]
+    in_part = union.places[len(rest) - len(layers) :]
+    ghosts += [place[layer.mesh.triangles] for place, layer in zip(in_part, layers, strict=True)]
+    numbers = PartNumbers(NO_NUMBERS if core is None else core.numbers, union.numbers)
     with step("owners"):
-        others, owners = _owned_by_others(union.numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
+        others, owners = _owned_by_others(numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
     with step("columns"):
-        columns = mesh_columns([*own, *layers], union, names)
+        columns: dict[str, Column | Arriving] = {**mesh_columns(rest, union, names, core)}
     triangles = sum(len(section.mesh.triangles) for section in own)
     columns |= {
         "index": copied(np.array(index)),
         "own": copied(np.array(triangles)),
         "first": copied(np.array(starts[0])),
-        "numbers": copied(union.numbers),
+        "numbers": numbers.column(),
         "ghost_numbers": copied(np.concatenate(ghost_numbers)),
         "ghost_owners": copied(owners_of_ghosts),
         "border": copied(others),
@@ -168,15 +174,16 @@ def make_part(
     if missing.size:
         columns |= {UNREFINED: copied(missing[0]), UNREFINED_REASONS: copied(missing[1].astype(np.uint8))}
     makers = threads if threads == 1 else 2 * threads  # one of them writes, and others wait for pages of the inputs
-    with step("write"), (out.path / file_name(index)).open("xb") as file:
-        write_npz(file.fileno(), columns, makers)
+    with step("write"):
+        path = write_part(out.path / file_name(index), core, columns, makers)
     return {
         "file": file_name(index),
+        "made": [path.parent.name, path.name] if path.parent != out.path else [],
         "triangles": triangles,
         "ghosts": len(owners_of_ghosts),
-        "vertices": len(union.numbers),
+        "vertices": len(numbers),
         "segments": columns["segments"].shape[0],
-        "own_vertices": len(union.numbers) - len(others),
+        "own_vertices": len(numbers) - len(others),
     }
 
 
@@ -191,7 +198,7 @@ def _missing_bounds(own: Sequence[Section]) -> Int:
 
 
 def _owned_by_others(
-    numbers_of_all: Int64, ghosts: Int, index: int, ghost_owners: NDArray[np.int32], shared: Folder
+    numbers_of_all: PartNumbers, ghosts: Int, index: int, ghost_owners: NDArray[np.int32], shared: Folder
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The vertices that other parts own, ascending, and these parts: the smallest ones with a triangle there.
 
@@ -200,9 +207,10 @@ def _owned_by_others(
     """
     vertices, first = first_of_each(ghosts)
     numbers, parts = shared["numbers"], shared["parts"]
-    place = np.minimum(np.searchsorted(numbers, numbers_of_all[vertices]), max(len(numbers) - 1, 0))
+    wanted = numbers_of_all.of(vertices)
+    place = np.minimum(np.searchsorted(numbers, wanted), max(len(numbers) - 1, 0))
     owners = ghost_owners[first // 3]
-    there = np.flatnonzero(numbers[place] == numbers_of_all[vertices])
+    there = np.flatnonzero(numbers[place] == wanted)
     owners[there] = parts[place[there]]  # the first entry of a number has the smallest part
     others = owners != index
     return vertices[others], owners[others]

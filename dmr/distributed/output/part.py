@@ -35,9 +35,10 @@ class Part:
 
     Attributes:
         index: the part's number.
-        mesh: the triangles that it owns, then the ghosts; vertices in ascending order of their numbers; the segments
-            that are edges of these triangles.
-        numbers: (n,) int64, the number of each vertex.
+        mesh: the triangles that it owns, then the ghosts; their vertices; the segments that are edges of these
+            triangles.
+        numbers: (n,) int64, the number of each vertex. They ascend; in a part that the refinement in tiles has made,
+            those of the vertices of a tile's core do, which come first, and then those of the others.
         own: how many triangles it owns; first: the number of the first one.
         ghost_numbers: (g,) int64, the number of each ghost, ascending; ghost_owners: (g,) int32, the part that owns it.
         border: (b,) int32, indices of the vertices that another part owns; border_owners: (b,) int32, that part. Of
@@ -79,6 +80,12 @@ class Part:
         owners = np.full(len(self.numbers), self.index, np.int32)
         owners[self.border] = self.border_owners
         return owners
+
+    @cached_property
+    def ascending(self) -> tuple[slice, ...]:
+        """The slices of the vertices in which the numbers ascend: one or two."""
+        ends = 1 + np.flatnonzero(self.numbers[1:] <= self.numbers[:-1])
+        return tuple(map(slice, [0, *ends.tolist()], [*ends.tolist(), len(self.numbers)]))
 
     @property
     def unrefined_triangles(self) -> dict[str, Int32]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.errors import InvalidMeshError
+from dmr.io.npz import LABEL_ROWS, LABELS, OF_ROWS
 from dmr.mesh.types import Int, Mesh
 
 Int64 = NDArray[np.int64]
@@ -22,8 +23,8 @@ MESH_ARRAYS = (
 )  # fmt: skip
 NUMBERS = "numbers"
 BORDER = "border"  # in a folder with a piece: the ascending numbers of the vertices that other pieces may have
-PER_TRIANGLE = ("triangle_attributes", "area_bounds")
-ROWS, OF_ROWS = "label_rows", "_of_rows"  # of `Labels` in a folder
+PER_TRIANGLE = LABELS
+ROWS = LABEL_ROWS  # of `Labels` in a folder
 REQUIRED = ("vertices", "triangles")
 
 

@@ -24,11 +24,12 @@ def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None)
     Args:
         piece: the piece.
         triangles: indices.
-        vertices: the vertices to keep, ascending, which include those of the triangles; None for those alone.
+        vertices: the vertices to keep, in their order, which include those of the triangles; None for those alone, in
+            the order of their numbers.
     """
     mesh = piece.mesh
     corners = mesh.triangles[triangles]
-    kept = _used(corners, len(mesh.vertices)) if vertices is None else vertices
+    kept = _by_number(_used(corners, len(mesh.vertices)), piece.numbers) if vertices is None else vertices
     place = np.full(len(mesh.vertices), -1, np.int32)
     place[kept] = np.arange(len(kept))
     corners = place[corners]
@@ -64,6 +65,12 @@ def united(pieces: Sequence[Piece]) -> Piece:
         arrays[name] = None if tables is None else union.rows(tables)
     arrays |= {name: joined_rows(meshes, name) for name in PER_TRIANGLE}
     return Piece(Mesh.sound(**arrays), union.numbers)
+
+
+def _by_number(vertices: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns vertices in the order of their numbers."""
+    own = numbers[vertices]
+    return vertices if (own[1:] > own[:-1]).all() else vertices[np.argsort(own)]
 
 
 def _used(corners: Index, count: int) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
+from dmr.distributed.tiles.core_file import CoreFile
 from dmr.distributed.tiles.patch import published_arrays, with_numbers
 from dmr.distributed.tiles.piece import Labels, Piece, labelled
 from dmr.distributed.tiles.pieces import united
@@ -60,12 +61,14 @@ class Section:
         numbers: of its vertices in the whole.
         labels: of its triangles, if the mesh does not have them.
         missing: (2, k) int32, the triangles that violate a bound, and the reason of each (`REASONS`, plus 1).
+        core: the file that has its arrays, if it is the core of a tile.
     """
 
     mesh: Mesh
     numbers: Numbers
     labels: Labels | None = None
     missing: Int = field(default_factory=lambda: NONE_MISSING)
+    core: CoreFile | None = None
 
     def as_piece(self) -> Piece:
         """Returns the section as a piece."""
@@ -82,7 +85,8 @@ def sections(inputs: Sequence[Folder], *, places: Sequence[int], firsts: Sequenc
     for folder, place, first in zip(inputs[1:], places, firsts, strict=True):
         stored = Stored(folder, place)
         mesh, numbers = published_arrays(stored, named)
-        found.append(Section(mesh, Numbers(numbers, first), Labels.load(stored), _missing(stored)))
+        core = CoreFile.load(stored)
+        found.append(Section(mesh, Numbers(numbers, first), Labels.load(stored), _missing(stored), core))
     if loose:
         piece = Piece.load(Stored(inputs[0], LOOSE))
         found.append(Section(piece.mesh, Numbers(piece.numbers)))

@@ -17,22 +17,30 @@ WORTH_WAITING = 2**20  # bytes
 
 
 class Stored:
-    """The arrays of one of several patches in a folder."""
+    """The arrays of one of several patches in a folder.
+
+    Attributes:
+        folder: the folder.
+    """
 
     def __init__(self, folder: Folder, place: int | str) -> None:
-        self._folder, self._prefix = folder, f"{place}-"
+        self.folder, self._prefix = folder, f"{place}-"
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Returns an array."""
-        return self._folder[self._prefix + name]
+        return self.folder[self._prefix + name]
 
     def __setitem__(self, name: str, array: NDArray[Any]) -> None:
         """Stores an array."""
-        self._folder[self._prefix + name] = array
+        self.folder[self._prefix + name] = array
 
     def __contains__(self, name: object) -> bool:
         """Whether there is an array of that name."""
-        return isinstance(name, str) and self._prefix + name in self._folder
+        return isinstance(name, str) and self._prefix + name in self.folder
+
+    def refer(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], place: int, file: str) -> None:
+        """Lists an array in another file, as `Folder.refer`."""
+        self.folder.refer(self._prefix + name, dtype, shape, place, file)
 
 
 class InMemory(dict[str, NDArray[Any]]):

@@ -22,11 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
+from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
+from dmr.distributed.tiles.core_file import save_core
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
@@ -226,13 +228,12 @@ def refine(
     with InMemory(later=True) as arrays:
         done = refine_patch(patch, whole, asked, device, MARGIN * layers, arrays, resources.threads)
         if done.core is not None:
-            core = Stored(out, 1)
             with step("fetch core"):
                 arrays.finish()
             with step("write core"):
-                for name, array in done.core.items():
-                    core[name] = array
-                unreached(done.core_border).save(core)
+                margin = len(done.margin.numbers), len(done.margin.mesh.triangles)
+                save_core(done.core, out, 1, margin, thread_count(resources.threads))
+                unreached(done.core_border).save(Stored(out, 1))
                 out.wait()  # the memory of the arrays is used again
     with step("reach"):
         reached = reach(done.margin, done.margin_border, layers, resources.threads)

@@ -29,11 +29,13 @@ extern "C" int64_t dmr_unite(const List *lists, int32_t count, int32_t threads, 
     return length;
 }
 
-// Finds numbers in a list: their places, or -1.
+// Finds numbers in a list: their places, or -1. As long as they ascend, each is searched from the place of the last one
+// on.
 extern "C" void dmr_find_numbers(const List *list, const int64_t *wanted, int64_t count, int32_t *found) {
     host::interruptible([&](host::Call &) {
+        int64_t at = 0;
         for (int64_t k = 0; k < count; ++k) {
-            const int64_t at = list->lower_bound(wanted[k]);
+            at = list->lower_bound_after(wanted[k], k > 0 && wanted[k - 1] <= wanted[k] ? at : 0);
             found[k] = at < list->count && list->number(at) == wanted[k] ? int32_t(at) : -1;
         }
     });

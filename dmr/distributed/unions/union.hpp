@@ -23,8 +23,18 @@ struct List {
     int64_t number(int64_t i) const { return entries[i] < 0 ? first - 1 - entries[i] : entries[i]; }
 
     // The first entry whose number is not below a bound.
-    int64_t lower_bound(int64_t bound) const {
-        int64_t low = 0, high = count;
+    int64_t lower_bound(int64_t bound) const { return lower_bound(bound, 0, count); }
+
+    // The same, for an entry that is not before `start`: searched from there on, in steps that double.
+    int64_t lower_bound_after(int64_t bound, int64_t start) const {
+        int64_t low = start, step = 1;
+        for (; low + step <= count && number(low + step - 1) < bound; step *= 2)
+            low += step;
+        return lower_bound(bound, low, std::min(low + step, count));
+    }
+
+    // The same, for an entry from `low` to `high`.
+    int64_t lower_bound(int64_t bound, int64_t low, int64_t high) const {
         while (low < high) {
             const int64_t middle = low + (high - low) / 2;
             (number(middle) < bound ? low : high) = number(middle) < bound ? middle + 1 : middle;

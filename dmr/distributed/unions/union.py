@@ -14,6 +14,8 @@ from dmr.distributed.unions.native import NumberedList, library
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
+MOST_VERTICES = np.iinfo(np.int32).max  # of a union
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -71,8 +73,7 @@ def unite(lists: Sequence[Numbers], threads: int) -> United:
     """Unites lists; raises OptionError if they have more than 2^31 - 1 entries together, and MemoryError."""
     arrays = [np.ascontiguousarray(each.entries, np.int64) for each in lists]
     total = sum(len(each) for each in arrays)
-    if total > np.iinfo(np.int32).max:
-        raise OptionError(f"a part has at most {np.iinfo(np.int32).max:,} vertices: use smaller tiles")
+    _check_length(total)
     numbers, origins = np.empty(total, np.int64), np.empty(total, np.int32)
     places = [np.empty(len(each), np.int32) for each in arrays]
     given = (NumberedList * len(arrays))(
@@ -82,3 +83,29 @@ def unite(lists: Sequence[Numbers], threads: int) -> United:
     if length < 0:
         raise MemoryError
     return United(numbers[:length], origins[:length], places)
+
+
+def unite_after(first: Numbers, lists: Sequence[Numbers], threads: int) -> United:
+    """Unites lists, and numbers their union after the entries of another one, which keep their places.
+
+    Args:
+        first: the other list; lists: one or more; threads: that compute.
+
+    Returns:
+        The union without the entries of `first`, as from `unite`; but `places` are those in `first` followed by it.
+
+    Raises:
+        OptionError, MemoryError: as `unite` does.
+    """
+    union = unite(lists, threads)
+    at = first.find(union.numbers)
+    is_new = at < 0
+    before, new = len(first.entries), int(np.count_nonzero(is_new))
+    _check_length(before + new)
+    at[is_new] = np.arange(before, before + new, dtype=np.int32)
+    return United(union.numbers[is_new], union.origins[is_new], [at[place] for place in union.places])
+
+
+def _check_length(vertices: int) -> None:
+    if vertices > MOST_VERTICES:
+        raise OptionError(f"a part has at most {MOST_VERTICES:,} vertices: use smaller tiles")

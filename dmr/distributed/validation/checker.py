@@ -203,7 +203,9 @@ class _Checks:
         """Yields tasks over ranges of numbers, as many as there are parts."""
         paths = [str(self._parts.path(index).absolute()) for index in range(len(found))]
         for k in range(len(found)):
-            slices = [(path, *each["rows"][k : k + 2]) for path, each in zip(paths, found, strict=True)]
+            slices = [
+                (path, *rows[k : k + 2]) for path, each in zip(paths, found, strict=True) for rows in each["rows"]
+            ]
             yield Task.of(check_numbers, slices=[each for each in slices if each[1] < each[2]])
 
 

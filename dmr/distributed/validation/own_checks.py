@@ -74,9 +74,9 @@ class OwnChecks:
 
     def input_vertices(self, given: NDArray[np.float64]) -> None:
         """Check that vertices with the numbers of input vertices are these, bit for bit."""
-        count = int(np.searchsorted(self.part.numbers, len(given)))  # numbers ascend: they come first
-        original = Mesh.sound(vertices=given[self.part.numbers[:count]], triangles=np.empty((0, 3), np.int32))
-        check_vertices(self.mesh, original, self._workers, self.findings)
+        rows = np.flatnonzero(self._of_input)
+        original = Mesh.sound(vertices=given[self.part.numbers[rows]], triangles=np.empty((0, 3), np.int32))
+        check_vertices(self.mesh, original, self._workers, self.findings, rows)
 
     def inner_markers(self, count: int) -> None:
         """Check that vertices without a marker of the input, and on no segment, have marker 0.

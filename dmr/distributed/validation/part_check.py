@@ -13,6 +13,7 @@ from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.part import Part
+from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.validation.findings import Summary, numbered, renumbered, summary
 from dmr.distributed.validation.layers import write_layers
 from dmr.distributed.validation.own_checks import OwnChecks
@@ -55,8 +56,8 @@ def check_part(
 
     Returns:
         The findings; "usable", whether the part can be compared with others; "owners", of its ghosts; "rows", where
-        its vertices divide into equal ranges of numbers, one per part; "statistics" of its triangles; and "unrefined",
-        those that are excused, by reason.
+        its vertices divide into equal ranges of numbers, one per part, for each of `Part.ascending`; "statistics" of
+        its triangles; and "unrefined", those that are excused, by reason.
     """
     faults = Findings()
     faults.start("parts")
@@ -90,7 +91,7 @@ def check_part(
         **report,
         "usable": True,
         "owners": np.unique(part.ghost_owners).tolist(),
-        "rows": np.searchsorted(part.numbers, ranges).tolist(),
+        "rows": [(each.start + np.searchsorted(part.numbers[each], ranges)).tolist() for each in part.ascending],
         "statistics": checks.shapes.statistics,
         "unrefined": {
             reason: part.triangle_numbers[triangles].tolist() for reason, triangles in checks.left.by_reason.items()
@@ -112,8 +113,8 @@ def _faults(part: Part, index: int, entry: Mapping[str, Any], firsts: Sequence[i
         return
     if len(part.ghost_numbers) != entry["ghosts"]:
         yield f"holds {len(part.ghost_numbers)} ghosts, not {entry['ghosts']}"
-    numbers, ghosts = part.numbers, part.ghost_numbers
-    if (np.diff(numbers) <= 0).any() or (len(numbers) and not 0 <= numbers[0] <= numbers[-1] < vertices):
+    ghosts = part.ghost_numbers
+    if not _ascend(part, vertices):
         yield f"does not list vertices by ascending numbers below {vertices}"
     if (np.diff(ghosts) <= 0).any() or (len(ghosts) and not 0 <= ghosts[0] <= ghosts[-1] < firsts[-1]):
         yield f"does not list ghosts by ascending numbers below {firsts[-1]}"
@@ -121,3 +122,11 @@ def _faults(part: Part, index: int, entry: Mapping[str, Any], firsts: Sequence[i
     wrong = np.flatnonzero((owners != part.ghost_owners) | (owners == index))
     if len(wrong):
         yield f"gives the ghost of number {ghosts[wrong[0]]} to part {part.ghost_owners[wrong[0]]}"
+
+
+def _ascend(part: Part, vertices: int) -> bool:
+    """Whether the numbers of a part's vertices ascend, those of a core and then the others, and are numbers of some."""
+    first, *rest = (part.numbers[each] for each in part.ascending) if len(part.numbers) else [part.numbers]
+    numbers = [first, *rest]
+    inside = all(0 <= each[0] <= each[-1] < vertices for each in numbers if len(each))
+    return len(rest) <= 1 and inside and not any(is_among(each, first).any() for each in rest)

@@ -177,7 +177,12 @@ int write(int fd, Column *columns, int32_t count, int threads) {
 
 } // namespace
 
-extern "C" int32_t dmr_archives_interface() { return 5; }
+extern "C" int32_t dmr_archives_interface() { return 6; }
+
+// The check sum of bytes with the check sum `before`, followed by `count` bytes with the check sum `after`.
+extern "C" uint32_t dmr_joined_crc(uint32_t before, uint32_t after, uint64_t count) {
+    return joined_crc(before, after, count);
+}
 
 // Writes columns to an open file. Returns 0, or an errno.
 extern "C" int32_t dmr_write_columns(int32_t fd, Column *columns, int32_t count, int32_t threads) {

@@ -6,13 +6,13 @@ The structs here mirror those in the C++ files; increment `INTERFACE` in both pl
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, c_int32
+from ctypes import POINTER, Structure, c_int32, c_uint32, c_uint64
 from functools import cache
 from pathlib import Path
 
-from dmr.common.native import interruptible, load_library, members
+from dmr.common.native import declare, interruptible, load_library, members
 
-INTERFACE = 5
+INTERFACE = 6
 
 LIBRARY = Path(__file__).with_name("_archives.so")
 
@@ -32,7 +32,7 @@ class NativeColumn(Structure):
 
     _fields_ = (
         *members("int64 offset rows", "address sources taken_from", "int32 kind row_bytes source_count"),
-        ("crc", ctypes.c_uint32),
+        ("crc", c_uint32),
     )
 
 
@@ -41,4 +41,5 @@ def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY, ("dmr_archives_interface", INTERFACE))
     interruptible(loaded, "dmr_write_columns", c_int32, c_int32, POINTER(NativeColumn), c_int32, c_int32)
+    declare(loaded, "dmr_joined_crc", c_uint32, c_uint32, c_uint32, c_uint64)
     return loaded

@@ -2,6 +2,10 @@
 
 The bytes are those of `numpy.savez`: a zip archive (APPNOTE.TXT, version 6.3) of .npy files. Arrays are written one
 after the other; the headers and the directory, which contain the check sums, follow at the end.
+
+An archive can also be begun with the first rows of some arrays, and room for further ones, whose number becomes known
+later. What is left of the room stays a hole in the file: readers follow the directory. The first page is for the first
+of the other arrays, which is small: readers recognise an archive by what it begins with.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ NO_ROWS: Int32 = np.empty(0, np.int32)
 # Fields of zip headers, as Python's zipfile sets them for a stream of unknown length.
 VERSION, UNIX, EARLIEST_DAY = 45, 3, 1 << 5 | 1
 OWNER_READS_AND_WRITES = 0o600 << 16
+PAGE = 4096  # bytes: arrays with room begin on a page, so that they can be mapped, and share none
 IN_EXTRA, MOST = 0xFFFFFFFF, 2**31 - 1
 LOCAL, CENTRAL, EXTRA = struct.Struct("<4s2B4HL2L2H"), struct.Struct("<4s4B4HL2L5H2L"), struct.Struct("<HHQQ")
 END, END_64, LOCATOR_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
@@ -66,6 +71,23 @@ class Arriving:
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     pieces: Callable[[], Iterable[Array]]
+
+
+class Begun(NamedTuple):
+    """The first rows of an array, which are in an archive before the others are known.
+
+    Attributes:
+        at: where they begin in the file; rows: how many there are; crc: their check sum.
+        end: where the room ends.
+    """
+
+    at: int
+    rows: int
+    crc: int
+    end: int
+
+
+NONE_BEGUN: Mapping[str, Begun] = {}
 
 
 class Indexed(NamedTuple):
@@ -141,10 +163,13 @@ class _Member:
 class ArchiveWriter:
     """Writes arrays to an archive one after another."""
 
-    def __init__(self, descriptor: int, threads: int) -> None:
-        """Takes an open, empty file, and the number of threads that make and write its content."""
+    def __init__(self, descriptor: int, threads: int, begun: Mapping[str, Begun] = NONE_BEGUN) -> None:
+        """Takes arguments as `write_npz`."""
         self._descriptor, self._threads = descriptor, min(threads, MOST_WRITERS)
         self._members: list[_Member] = []
+        self._begun = begun
+        self._end = 0
+        self._next = max((each.end for each in begun.values()), default=0)  # the end after the next array
 
     def add(self, columns: Mapping[str, Column | Arriving]) -> None:
         """Writes arrays, by name; those of one call that are no `Arriving` are written together.
@@ -154,23 +179,26 @@ class ArchiveWriter:
         """
         made: list[_Member] = []
         for name, column in columns.items():
-            offset = self._members[-1].end if self._members else 0
-            member = _member(f"{name}.npy".encode("ascii"), offset, column)
+            first = self._begun.get(name)
+            member = _member(f"{name}.npy".encode("ascii"), self._end, column, first)
+            if first is None:
+                assert not self._next or member.end <= PAGE, f"{name} does not fit the first page"
+                self._end, self._next = max(member.end, self._next), 0
             self._members.append(member)
             if isinstance(column, Column):
                 made.append(member)
                 continue
-            self._write(made)
+            _write(self._descriptor, made, self._threads)
             made = []
             rows, left = member.native.offset, member.native.rows
             for piece in column.pieces():
                 member.native.offset, member.native.rows = rows, len(piece)
                 sources = (Source * 1)(Source(piece.ctypes.data, len(piece), None))
                 member.native.sources = ctypes.addressof(sources)
-                self._write([member])
+                _write(self._descriptor, [member], self._threads)
                 rows, left = rows + piece.nbytes, left - len(piece)
             assert left == 0, f"{left} rows of {name} have not arrived"
-        self._write(made)
+        _write(self._descriptor, made, self._threads)
 
     def finish(self) -> None:
         """Writes the headers and the directory.
@@ -178,7 +206,7 @@ class ArchiveWriter:
         Raises:
             OSError: they cannot be written.
         """
-        end = self._members[-1].end if self._members else 0
+        end = self._end
         directory = b"".join(member.central() for member in self._members)
         with open(self._descriptor, "wb", closefd=False) as file:
             for member in self._members:
@@ -187,38 +215,84 @@ class ArchiveWriter:
             file.seek(end)
             file.write(directory + _end(len(self._members), len(directory), end))
 
-    def _write(self, members: Sequence[_Member]) -> None:
-        native = (NativeColumn * len(members))(*(each.native for each in members))
-        error = library().dmr_write_columns(self._descriptor, native, len(members), self._threads)
-        if error:
-            raise OSError(error, os.strerror(error))
-        for member, written in zip(members, native, strict=True):
-            member.native.crc = written.crc
 
-
-def write_npz(descriptor: int, columns: Mapping[str, Column | Arriving], threads: int) -> None:
-    """Writes an archive to an open, empty file.
+def write_npz(
+    descriptor: int,
+    columns: Mapping[str, Column | Arriving],
+    threads: int,
+    begun: Mapping[str, Begun] = NONE_BEGUN,
+) -> None:
+    """Writes an archive to an open file, which is empty, or has been begun.
 
     Args:
         descriptor: of the file; columns: the arrays by name; threads: how many make and write them.
+        begun: what `begin_archive` has returned: the columns of these names hold the rows that follow.
 
     Raises:
         OSError: it cannot be written.
     """
-    writer = ArchiveWriter(descriptor, threads)
+    assert begun.keys() <= columns.keys()
+    writer = ArchiveWriter(descriptor, threads, begun)
     writer.add(columns)
     writer.finish()
 
 
-def _member(name: bytes, offset: int, column: Column | Arriving) -> _Member:
+def begin_archive(
+    descriptor: int, arrays: Mapping[str, Array], most: Mapping[str, int], threads: int
+) -> dict[str, Begun]:
+    """Writes the first rows of the arrays of an archive to an open, empty file.
+
+    Args:
+        descriptor: of the file; arrays: their rows by name; most: how many rows each can have; threads: as above.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    members, end = [], PAGE
+    for name, array in arrays.items():
+        member = _member(f"{name}.npy".encode("ascii"), end, copied(array))
+        at = -(-member.native.offset // PAGE) * PAGE
+        member.native.offset, member.native.crc = at, 0
+        members.append(member)
+        end = at + most[name] * member.native.row_bytes
+    _write(descriptor, members, min(threads, MOST_WRITERS))
+    return {
+        name: Begun(written.offset, written.rows, written.crc, written.offset + most[name] * written.row_bytes)
+        for name, written in zip(arrays, (member.native for member in members), strict=True)
+    }
+
+
+def _write(descriptor: int, members: Sequence[_Member], threads: int) -> None:
+    """Writes the content of arrays, and adds it to their check sums."""
+    native = (NativeColumn * len(members))(*(each.native for each in members))
+    error = library().dmr_write_columns(descriptor, native, len(members), threads)
+    if error:
+        raise OSError(error, os.strerror(error))
+    for member, written in zip(members, native, strict=True):
+        member.native.crc = written.crc
+
+
+def _member(name: bytes, end: int, column: Column | Arriving, first: Begun | None = None) -> _Member:
+    """Returns an array as a member of the archive.
+
+    Args:
+        name: in the archive; end: of the archive so far; column: what is written.
+        first: the rows before, in the room for the array; without them it is at the end of the archive.
+    """
+    before = 0 if first is None else first.rows
+    rows, *further = column.shape or (1,)
     head = io.BytesIO()
+    shape = (before + rows, *further) if column.shape else ()
     np.lib.format.write_array_header_1_0(
-        head, {"shape": column.shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(column.dtype)}
+        head, {"shape": shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(column.dtype)}
     )
-    rows = column.shape[0] if column.shape else 1
-    row_bytes = column.dtype.itemsize * math.prod(column.shape[1:])
-    start = offset + LOCAL.size + len(name) + EXTRA.size + head.tell()
-    native = NativeColumn(start, rows, None, None, COPIED, row_bytes, 1, zlib.crc32(head.getvalue()))
+    row_bytes = column.dtype.itemsize * math.prod(further)
+    start, crc = LOCAL.size + len(name) + EXTRA.size + head.tell(), zlib.crc32(head.getvalue())
+    offset = end
+    if first is not None:
+        assert first.at + (before + rows) * row_bytes <= first.end, f"there is no room for {rows} rows more"
+        offset, crc = first.at - start, library().dmr_joined_crc(crc, first.crc, before * row_bytes)
+    native = NativeColumn(offset + start + before * row_bytes, rows, None, None, COPIED, row_bytes, 1, crc)
     kept: tuple[Any, ...] = ()
     if isinstance(column, Column):
         sources = (Source * len(column.sources))(
@@ -230,7 +304,7 @@ def _member(name: bytes, offset: int, column: Column | Arriving) -> _Member:
         native.sources, native.source_count, native.kind = ctypes.addressof(sources), len(sources), column.kind
         native.taken_from = None if column.origins is None else column.origins.ctypes.data
         kept = sources, column
-    return _Member(name, offset, head.getvalue(), head.tell() + rows * row_bytes, native, kept)
+    return _Member(name, offset, head.getvalue(), head.tell() + (before + rows) * row_bytes, native, kept)
 
 
 def _end(count: int, size: int, offset: int) -> bytes:

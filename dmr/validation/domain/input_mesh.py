@@ -86,14 +86,21 @@ def check_original(original: Original, findings: Findings) -> bool:
     return findings.passed("input")
 
 
-def check_vertices(mesh: Mesh, original: Mesh | Pslg, workers: Workers, findings: Findings) -> bool:
-    """Check that the vertices of the input come first, bit for bit; returns False if the mesh has fewer vertices."""
+def check_vertices(
+    mesh: Mesh, original: Mesh | Pslg, workers: Workers, findings: Findings, rows: NDArray[np.intp] | None = None
+) -> bool:
+    """Check that the vertices of the input come first, bit for bit; returns False if the mesh has fewer vertices.
+
+    Args:
+        rows: those of the mesh's vertices that are the input's, if these do not come first.
+    """
     findings.start("input vertices")
     before, after = len(original.vertices), len(mesh.vertices)
     if after < before:
         findings.add("input vertices", "mesh", [None], lambda i: f"has {after} vertices, the input {before}")
         return False
-    result, given = (vertices.view(np.uint64) for vertices in (mesh.vertices, original.vertices))
+    known = mesh.vertices if rows is None else mesh.vertices[rows]
+    result, given = (vertices.view(np.uint64) for vertices in (known, original.vertices))
 
     def differ(start: int, stop: int) -> Mask:
         bits = result[start:stop] != given[start:stop]
@@ -104,10 +111,8 @@ def check_vertices(mesh: Mesh, original: Mesh | Pslg, workers: Workers, findings
     findings.add(
         "input vertices",
         "vertex",
-        moved,
-        lambda i: (
-            f"is {place(mesh.vertices, moved[i])}, in the input {place(original.vertices, moved[i], 'input vertex')}"
-        ),
+        moved if rows is None else rows[moved],
+        lambda i: f"is {place(known, moved[i])}, in the input {place(original.vertices, moved[i], 'input vertex')}",
     )
     return True
 

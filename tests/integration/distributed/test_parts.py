@@ -173,7 +173,7 @@ def test_folders_that_hold_no_parts(tmp_path):
         with pytest.raises(FileError, match=message):
             Parts(tmp_path)
     manifest.write_text('{"format": "dmr parts", "version": 99}')
-    with pytest.raises(FileError, match="version 99 of the format; this dmr reads up to 1"):
+    with pytest.raises(FileError, match="version 99 of the format; this dmr reads up to 2"):
         Parts(tmp_path)
 
 

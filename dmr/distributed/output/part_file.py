@@ -1,0 +1,102 @@
+"""Writes the file of a part, or completes the one that the core of a tile has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.distributed.tiles.core_file import ARRAYS, begin_core
+from dmr.distributed.tiles.patch import with_numbers
+from dmr.distributed.tiles.sections import Section
+from dmr.distributed.unions.union import Numbers
+from dmr.errors import file_error
+from dmr.io.archives.npz import NONE_BEGUN, Arriving, Begun, Column, copied, write_npz
+
+Int64 = NDArray[np.int64]
+
+NO_NUMBERS = Numbers(np.empty(0, np.int64))
+NUMBERS_AT_ONCE = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class PartNumbers:
+    """The numbers of a part's vertices: those of a core, then the others. Both ascend.
+
+    Attributes:
+        core, others: these numbers.
+    """
+
+    core: Numbers
+    others: Int64
+
+    def __len__(self) -> int:
+        return len(self.core.entries) + len(self.others)
+
+    def of(self, vertices: NDArray[Any]) -> Int64:
+        """Returns the numbers of some vertices."""
+        count = len(self.core.entries)
+        in_core = vertices < count
+        numbers = np.empty(len(vertices), np.int64)
+        numbers[in_core] = with_numbers(self.core.entries[vertices[in_core]], self.core.first)
+        numbers[~in_core] = self.others[vertices[~in_core] - count]
+        return numbers
+
+    def column(self) -> Column | Arriving:
+        """Returns the column of all of them."""
+        if not len(self.core.entries):
+            return copied(self.others)
+        return Arriving(np.dtype(np.int64), (len(self),), self._pieces)
+
+    def _pieces(self) -> Iterator[Int64]:
+        entries = self.core.entries
+        for start in range(0, len(entries), NUMBERS_AT_ONCE):
+            yield with_numbers(entries[start : start + NUMBERS_AT_ONCE], self.core.first)
+        if len(self.others):
+            yield self.others
+
+
+def write_part(path: Path, core: Section | None, columns: Mapping[str, Column | Arriving], threads: int) -> Path:
+    """Writes the file of a part.
+
+    Args:
+        path: the file, unless that which the core has begun has enough room; core: the core of a tile, or None.
+        columns: the arrays of the part by name, of a core's file the rows that follow those of the core.
+        threads: that make and write them.
+
+    Returns:
+        The file. What has been written to it before is not changed, so that this can be repeated.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    begun: Mapping[str, Begun] = NONE_BEGUN
+    if core is not None and core.core is not None:
+        if all(core.core.has_room(name, *_rows(columns[name])) for name in core.core.begun):
+            path, begun = core.core.path, core.core.begun
+        else:
+            arrays = {name: array for name in core.core.begun if (array := _of_core(core, name)) is not None}
+            most = {name: len(array) + columns[name].shape[0] for name, array in arrays.items()}
+            begun = begin_core(path, arrays, most, threads)
+    try:
+        with path.open("r+b" if begun else "xb") as file:
+            write_npz(file.fileno(), columns, threads, begun)
+    except OSError as error:
+        raise file_error(error, path, "cannot be written") from error
+    return path
+
+
+def _rows(column: Column | Arriving) -> tuple[int, int]:
+    """Returns the number of rows of an array, and the bytes of each."""
+    return column.shape[0], column.dtype.itemsize * int(np.prod(column.shape[1:]))
+
+
+def _of_core(core: Section, name: str) -> NDArray[Any] | None:
+    """Returns an array of `ARRAYS`."""
+    assert name in ARRAYS
+    found: NDArray[Any] | None = getattr(core.mesh, name, None)
+    return core.labels.rows if found is None and core.labels is not None else found
