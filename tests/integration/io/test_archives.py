@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dmr.io.archives import npz
-from dmr.io.archives.npz import Arriving, Indexed, copied, gathered, translated, write_npz
+from dmr.io.archives.npz import Arriving, Indexed, begin_archive, copied, gathered, translated, write_npz
 
 
 def arriving(table, rows):
@@ -73,6 +73,47 @@ def test_check_sums_of_any_length(size, tmp_path):
     expected = io.BytesIO()
     np.savez(expected, a=content, b=content)
     assert path.read_bytes() == expected.getvalue()
+
+
+@pytest.mark.parametrize("room", [0, 1, 1000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_archives_that_are_begun_with_the_first_rows_of_arrays(threads, room, tmp_path):
+    """Numpy reads them, zipfile finds no wrong check sum, and to complete one again changes nothing."""
+    random = np.random.default_rng(room)
+    first = {"points": random.random((70_000, 2)), "few": np.arange(3, dtype=np.int32), "none": np.empty((0, 3))}
+    others = {"points": random.random((500, 2)), "few": np.arange(9, dtype=np.int32), "none": np.ones((1, 3))}
+    most = {name: len(first[name]) + len(others[name]) + room for name in first}
+    path = tmp_path / "archive.npz"
+    with path.open("xb") as file:
+        begun = begin_archive(file.fileno(), first, most, threads)
+    for name, array in first.items():  # can be mapped
+        found = np.memmap(path, array.dtype, "r", begun[name].at, array.shape) if len(array) else array
+        np.testing.assert_array_equal(found, array)
+    columns = {
+        "version": copied(np.array(2)), "small": copied(np.arange(5)), "points": arriving(others["points"], 77),
+        "few": copied(others["few"]), "none": copied(others["none"]), "late": arriving(others["points"], 500),
+    }  # fmt: skip
+    written = []
+    for _ in range(2):
+        with path.open("r+b") as file:
+            write_npz(file.fileno(), columns, threads, begun)
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+    with np.load(path) as archive:
+        found = dict(archive)
+        assert archive.zip.testzip() is None
+    expected = {name: np.concatenate([first[name], others[name]]) for name in first}
+    expected |= {"version": np.array(2), "small": np.arange(5), "late": others["points"]}
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array)
+
+
+def test_rows_for_which_there_is_no_room(tmp_path):
+    with (tmp_path / "archive.npz").open("xb") as file:
+        begun = begin_archive(file.fileno(), {"one": np.zeros(4)}, {"one": 5}, 1)
+        with pytest.raises(AssertionError, match="no room for 2 rows more"):
+            write_npz(file.fileno(), {"version": copied(np.array(1)), "one": copied(np.ones(2))}, 1, begun)
 
 
 def test_a_write_that_fails_is_an_error():

@@ -88,6 +88,22 @@ def test_invalid_files_are_refused(tmp_path: Path) -> None:
     assert "single array" in refused(path)
 
 
+def test_labels_of_triangles_as_rows_of_tables(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    arrays = {"vertices": [[0, 0], [1, 0], [1, 1], [0, 1]], "triangles": [[0, 1, 2], [0, 2, 3]], "dmr_format": 2}
+    tables = {"triangle_attributes_of_rows": [[7.0], [8.0], [9.0]], "area_bounds_of_rows": [0.5, 0.25, 0.125]}
+    np.savez(path, **arrays, **tables, label_rows=np.array([2, 0], np.int32))
+    found = read(path)
+    assert isinstance(found, Mesh)
+    assert found.triangle_attributes is not None and found.triangle_attributes.tolist() == [[9], [7]]
+    assert found.area_bounds is not None and found.area_bounds.tolist() == [0.125, 0.5]
+    for rows in ([0, 3], [-1, 0]):
+        np.savez(path, **arrays, **tables, label_rows=np.array(rows, np.int32))
+        assert "is damaged" in refused(path)
+    np.savez(path, **arrays, **tables, label_rows=np.array([0], np.int32))
+    assert "triangle_attributes must have shape (2, n)" in refused(path)
+
+
 @pytest.mark.parametrize("suffix", [".npz", ".node"])
 def test_points_alone_are_written_and_read(tmp_path, suffix):
     points = np.array([(0, 0), (3, 0), (1, 2), (0.1, 1 / 3)])
