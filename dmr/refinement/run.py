@@ -110,17 +110,17 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one).
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
-    options, clock = settings.options, Clock(device.synchronize if settings.profile else None)
+    options, clock, aspects = settings.options, Clock(device.synchronize if settings.profile else None), None
     statistics = Statistics(device, quiet=settings.quiet)
     epochs = Epochs()
     if settings.size is None:
         with clock.phase("admit"):
             state, notes = admit(mesh, device, options.keep_segments, on_device=on_device)
     else:
-        mesh, state, notes = _placed(mesh, device, settings, statistics, clock, epochs, on_device)
+        mesh, state, notes, aspects = _placed(mesh, device, settings, statistics, clock, epochs, on_device)
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
-    work = work_of(mesh, state, settings, statistics, clock, epochs)
+    work = work_of(mesh, state, settings, statistics, clock, epochs, aspects)
     if settings.size is None:  # with sizes, the smoothing has made it Delaunay
         with clock.phase("flip"):
             if on_device is None and not is_triangulation(mesh):
@@ -173,8 +173,12 @@ def _placed(
     clock: Clock,
     epochs: Epochs,
     on_device: OnDevice | None,
-) -> tuple[Mesh, DeviceMesh, list[str]]:
-    """Places points by the wanted sizes; returns the mesh with them, on the device, too, and notes for the user."""
+) -> tuple[Mesh, DeviceMesh, list[str], float]:
+    """Places points by the wanted sizes.
+
+    Returns:
+        The mesh with them, on the device, too, notes for the user, and the `sum_of_aspects` of the given mesh.
+    """
     options, size = settings.options, settings.size
     assert size is not None
     report: Report | None = getattr(settings.progress, "placing", None)
@@ -201,7 +205,7 @@ def _placed(
         smooth(state, epochs, even=placement.even, report=part_of(report, admitted, 1.0))
         interpolate_attributes(state, placement)
     statistics.placed, statistics.on_segments = placement.placed, placement.on_segments
-    return placement.mesh, state, notes + repaired
+    return placement.mesh, state, notes + repaired, aspects
 
 
 def _most_points(
@@ -224,9 +228,15 @@ def _warnings(options: RefineOptions) -> Iterator[str]:
 
 
 def work_of(
-    mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, clock: Clock, epochs: Epochs
+    mesh: Mesh,
+    state: DeviceMesh,
+    settings: RunSettings,
+    statistics: Statistics,
+    clock: Clock,
+    epochs: Epochs,
+    aspects: float | None = None,
 ) -> Work:
-    """Collects the data and settings of the rounds of the last stage."""
+    """Collects the data and settings of the rounds of the last stage; `aspects`: the `sum_of_aspects` if known."""
     device, options, space = state.device, settings.options, Workspace(state.device)
     limits = thresholds(options) if settings.limits is None else settings.limits
     bound, max_edge = settings.bounds.max_edge, None
@@ -240,7 +250,7 @@ def work_of(
     local = LocalBounds(max_edge, None if area_root is None else area_root.on(device))
     known = KnownSizes(state, settings.functions) if settings.functions else None
     admitted = state if settings.size is None else None  # with sizes, the limit is that of the mesh before
-    most = _most_points(mesh, settings, lambda: sum_of_aspects(state), admitted)
+    most = _most_points(mesh, settings, lambda: sum_of_aspects(state) if aspects is None else aspects, admitted)
     points = max(most - statistics.placed - statistics.on_segments, 0)
     return Work(
         limits=limits,

@@ -143,7 +143,8 @@ class HostDevice(Device):
             self.calling.recording.kept.append(raw)
         begin = addressof(c_char.from_buffer(raw.data))  # raw.ctypes.data takes three times as long
         start = -begin % alignment
-        return HostArray(self, raw[start : start + needed].view(element), begin + start)
+        # One call, where a slice and a view of it are two slow ones.
+        return HostArray(self, np.ndarray(size, element, raw, start), begin + start)
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
         """Implements `Device.loop`; launches in `body` are recorded and do not run."""

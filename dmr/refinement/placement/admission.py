@@ -26,7 +26,7 @@ INPUT_VERTEX, FREE_VERTEX = constant("INPUT_VERTEX"), constant("FREE_VERTEX")
 def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tuple[DeviceMesh, list[str]]:
     """Copies the mesh of a placement to a device; raises what `admit` does."""
     mesh, segments, given = placement.mesh, placement.segments, placement.given
-    state, notes = admit(mesh, device, keep_segments, on_device=placement.on_device)
+    state, notes = admit(mesh, device, keep_segments, placed=True, on_device=placement.on_device)
     order = state.order.download()
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -97,7 +97,7 @@ def checked(
     Raises:
         InvalidMeshError: no valid triangulation (or, if `strict`, not a Delaunay one).
     """
-    state, notes = admit(mesh, device, on_device=on_device)
+    state, notes = admit(mesh, device, ordered=strict, on_device=on_device)
     if strict:
         refuse_unless_delaunay(state, Epochs())
     acute = np.zeros(len(mesh.vertices), np.uint8)
@@ -107,4 +107,4 @@ def checked(
         a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
         clockwise = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) < (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
         mesh = replace(mesh, triangles=np.where(clockwise[:, None], mesh.triangles[:, [0, 2, 1]], mesh.triangles))
-    return mesh, acute, sum_of_aspects(state), notes
+    return mesh, acute, sum_of_aspects(state, ordered=False), notes

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from dmr.memory import Device, Packed, constant, pack
 
 SOURCE = "placement/cells.cuh"
+
+
+def most_blocks(low: tuple[float, float], high: tuple[float, float], size: float) -> int:
+    """Returns the number of blocks in a rectangle that can have points of a size."""
+    side = math.ldexp(1.0, math.frexp(size)[1] + 1 + constant("BLOCK_BITS", SOURCE))  # a cell has two to four sizes
+    columns, rows = ((end - start) // side + 2 for start, end in zip(low, high, strict=True))
+    return int(columns * rows)
 
 
 class Cells:
@@ -34,11 +43,16 @@ class Cells:
         heads = device.zeros(constant("BLOCK_CELLS", SOURCE) * self.slots, np.int32)
         used, count = device.zeros(constant("LEVELS", SOURCE), np.uint8), device.zeros(1, np.int32)
         following = device.empty(capacity, np.int32)
-        self._held = (keys, heads, following, used, count)
+        self._held, self._count = (keys, heads, following, used, count), count
         self.view: Packed = pack(
             "Cells", keys=keys, heads=heads, next=following, used=used, blocks=count if counted else None,
             mask=self.slots - 1, low_x=low[0], low_y=low[1],
         )  # fmt: skip
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks, if they are counted."""
+        return int(self._count.download()[0])
 
     def has_slots_for(self, blocks: int) -> bool:
         """Whether there are enough slots for a number of blocks."""

@@ -44,6 +44,8 @@ class Division:
 
     def without(self, segments: NDArray[np.int64]) -> Division:
         """Returns the division without that of some segments."""
+        if not len(segments):
+            return self
         stays = ~np.isin(self.segment, segments)
         return Division(self.segment[stays], self.parameter[stays])
 
@@ -51,6 +53,8 @@ class Division:
         """Returns the division with that of `finer` on the segments whose number of pieces it more than doubles."""
         mine, other = (np.bincount(found.segment, minlength=segments) + 1 for found in (self, finer))
         taken = other > 2 * mine
+        if not taken.any():
+            return self
         return self.without(np.flatnonzero(taken)).joined(finer.without(np.flatnonzero(~taken)))
 
     def joined(self, other: Division) -> Division:

@@ -24,7 +24,7 @@ from dmr.memory import (
     record,
 )
 from dmr.mesh.types import Float, Int
-from dmr.refinement.placement.cells import Cells
+from dmr.refinement.placement.cells import Cells, most_blocks
 from dmr.refinement.placement.lattice import lattice_points
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.state.records import POINT
@@ -82,6 +82,7 @@ class Front:
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
         self._beside_gap = device.empty(0, np.int32)
         self._sizes.evaluate(self._points, n, self._node_sizes)
+        self._first_blocks = n  # at most, of the first nodes: each of the outline could lie in another one
         inside = self._add_lattice(outline, lattice) if lattice else 0
         self._unflagged = n + inside  # the first node of which it is not known whether it is beside a gap
         first, across = _incident(outline.pieces, n)
@@ -98,8 +99,9 @@ class Front:
         fronts = device.array(outline.fronts.reshape(-1))
         device.launch("propose_at_pieces", count, fronts, self._nodes, self._cells.view, self._proposals)
         self._sizes.evaluate(self._apexes, count, self._apex_sizes)
-        with device.rehearsal():
-            self._launch_round()
+        if not device.threads:  # all kernels of a CPU are loaded
+            with device.rehearsal():
+                self._launch_round()
 
     def _add_lattice(self, outline: Outline, most: int) -> int:
         """Adds the points of a lattice to the nodes; returns their number."""
@@ -112,6 +114,7 @@ class Front:
             self._points, self._node_sizes = self._points.grown(n + count), self._node_sizes.grown(n + count)
             self._points[n:].copy_from(places)
             device.launch("fill_sizes", count, largest, self._node_sizes[n:])
+            self._first_blocks += min(count, most_blocks(self._low, self._high, largest))
         return count
 
     def run(self, limit: TimeLimit, report: Callable[[int], object] | None) -> Float:
@@ -214,10 +217,11 @@ class Front:
         self._slots = device.empty(most, np.int64)
         self._fates, self._winners = device.empty(most, np.int32), device.empty(most, np.int32)
         self._sums = device.empty(device.most_pieces * Fate.PROPOSAL_FATES, np.int32)
-        blocks = 2 * int(numbers[Entry.FRONT_BLOCKS]) or nodes  # at first, each node could lie in another one
+        blocks = 2 * int(numbers[Entry.FRONT_BLOCKS]) or self._first_blocks
         self._cells = Cells(device, self._low, self._points.size, blocks + 2 * pending, counted=True)
         rivals = most // MOST_PROPOSALS  # of a round: it does not start if these could make too many for the lists
         self._rivals = Cells(device, self._low, rivals, rivals)
+        self._nodes, self._proposals = self._packed_nodes(), self._packed_proposals()
         device.launch("add_nodes", nodes, self._nodes, self._cells.view)
 
     def _launch_round(self) -> None:
@@ -246,16 +250,14 @@ class Front:
     def _number(self, entry: Entry, bound: int) -> DeviceCount:
         return DeviceCount(self._entry(entry), bound)
 
-    @property
-    def _nodes(self) -> Packed:
+    def _packed_nodes(self) -> Packed:
         return pack(
             "Nodes", points=self._points, sizes=self._node_sizes, beside_gap=self._beside_gap,
             outline=self._outline, first_piece=self._first_piece, across=self._across, low_x=self._low[0],
             low_y=self._low[1], high_x=self._high[0], high_y=self._high[1],
         )  # fmt: skip
 
-    @property
-    def _proposals(self) -> Packed:
+    def _packed_proposals(self) -> Packed:
         return pack(
             "Proposals", lists=self._lists, made=self._made, counts=self._counts, apexes=self._apexes,
             sizes=self._apex_sizes, slots=self._slots, fates=self._fates, winners=self._winners, sums=self._sums,

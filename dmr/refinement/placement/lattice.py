@@ -82,7 +82,9 @@ def lattice_points(
     places, flags = device.empty(count, POINT), device.empty(count, np.int32)
     device.launch("list_lattice", count, view, places, flags)
     outline = device.array(points, POINT)
-    free = np.setdiff1d(np.arange(len(points), dtype=np.int32), pieces)
+    is_free = np.ones(len(points), bool)
+    is_free[pieces] = False
+    free = np.flatnonzero(is_free).astype(np.int32)
     for ends, clearance in ((pieces, CLEARANCE), (np.stack([free, free], axis=1), FREE_VERTEX_CLEARANCE)):
         if len(ends):
             flat = device.array(ends.reshape(-1))

@@ -41,10 +41,11 @@ class Segments:
         triangle, edge = np.nonzero(neighbours < 0)
         boundary = np.stack([mesh.triangles[triangle, (edge + k) % 3] for k in (1, 2)], axis=1)
         named, markers = mesh.unique_segments()
-        outward = np.isin(_keys(named[:, ::-1]), _keys(boundary))  # the domain lies on the right only
-        inward = np.isin(_keys(named), _keys(boundary))
+        on_boundary, keys = np.sort(_keys(boundary)), _keys(named)  # both are sorted
+        outward = _are_among(on_boundary, _keys(named[:, ::-1]))  # the domain lies on the right only
+        inward = _are_among(on_boundary, keys)
         named = np.where(outward[:, None], named[:, ::-1], named)
-        unnamed = boundary[~np.isin(_keys(boundary), _keys(named))]
+        unnamed = boundary[~_are_among(keys, _keys(np.sort(boundary, axis=1)))]
         right = np.concatenate([~(inward | outward), np.zeros(len(unnamed), bool)])
         ends = np.concatenate([named, unnamed])
         kept = np.full(len(ends), keep_segments == "all")
@@ -55,3 +56,11 @@ class Segments:
 
 def _keys(edges: Int) -> NDArray[np.int64]:
     return edges[:, 0].astype(np.int64) << 32 | edges[:, 1]
+
+
+def _are_among(known: NDArray[np.int64], keys: NDArray[np.int64]) -> Flags:
+    """Whether each key is among the known ones, which are sorted (for few keys much faster than numpy.isin)."""
+    if not len(known):
+        return np.zeros(len(keys), bool)
+    found: Flags = known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+    return found

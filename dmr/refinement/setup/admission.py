@@ -28,6 +28,7 @@ from dmr.triangulation.rounds.curve import Box, order_along_curve, surveyed
 from dmr.triangulation.segment_order import sorted_segments
 
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
+PLACED_OVER_BAD = 8  # triangles around placed points, per one of them for which there is memory in case it is bad
 NO_INDEX = constant("NO_INDEX")
 INPUT_VERTEX = constant("INPUT_VERTEX")
 
@@ -42,6 +43,8 @@ def admit(
     keep_segments: str = "none",
     *,
     trusted: bool = False,
+    placed: bool = False,
+    ordered: bool = True,
     on_device: OnDevice | None = None,
 ) -> tuple[DeviceMesh, list[str]]:
     """Copies a mesh to a device, orders it along a space-filling curve, links its triangles and checks it.
@@ -51,6 +54,8 @@ def admit(
         device: the target device.
         keep_segments: which segments will never be split, as in `RefineOptions`.
         trusted: whether the mesh is a part of an admitted one, so no triangles overlap.
+        placed: whether its points were placed by size, so few triangles are bad.
+        ordered: whether it is to be ordered; a few triangles that are only examined need not be.
         on_device: the triangulation of the mesh, if it is still on this device; its memory is released.
 
     Returns:
@@ -79,7 +84,8 @@ def admit(
         reversed_count = _orient(device, given_points, corners, m)
         if reversed_count:
             notes.append(f"{reversed_count} clockwise triangles were turned around")
-    vertex_capacity, triangle_capacity, _ = usual_capacity(n, m, 0, bad=m if m <= FEW_TRIANGLES else 0)
+    bad = 0 if m > FEW_TRIANGLES else m // PLACED_OVER_BAD if placed else m
+    vertex_capacity, triangle_capacity, _ = usual_capacity(n, m, 0, bad)
     all_points, all_triangles = (
         _zeros(device, vertex_capacity, n, POINT),
         _zeros(device, triangle_capacity, m, TRIANGLE),
@@ -88,9 +94,12 @@ def admit(
     if found is not None:
         order, rank = found.order.curve, found.order.places
         device.launch("gather_points", n, given_points, order, points)
-    else:
+    elif ordered:
         order, rank = _order_vertices(device, given_points, box, points)
-    triangle_order = _order_triangles(device, corners, rank, m)
+    else:
+        points.copy_from(given_points)
+        order = rank = _in_order(device, n)
+    triangle_order = _order_triangles(device, corners, rank, m) if ordered else _in_order(device, m)
     device.launch("make_triangles", m, corners, rank, triangle_order, triangles)
     first, half_edges, known = None, None, None
     if found is not None and on_device is not None:
@@ -145,7 +154,7 @@ def admit(
         attributes=_attributes(mesh, device, order) if width else None,
     )  # fmt: skip
     if m <= FEW_TRIANGLES:
-        state.reserve_for(bad=m)
+        state.reserve_for(bad)
     return state, notes
 
 
@@ -186,6 +195,12 @@ def _order_vertices(
     rank = device.empty(given.size, np.int32)
     device.launch("reorder_points", given.size, given, order, points, rank)
     return order, rank
+
+
+def _in_order(device: Device, count: int) -> DeviceArray:
+    numbers = device.empty(count, np.int32)
+    device.launch("fill_indices", count, numbers)
+    return numbers
 
 
 def _order_triangles(device: Device, corners: DeviceArray, rank: DeviceArray, count: int) -> DeviceArray:

@@ -200,10 +200,15 @@ def default_budget(
     return int(min(64 * triangle_count(mesh) + 1_000_000 + by_area + by_shape + by_size, 2**30))
 
 
-def sum_of_aspects(state: DeviceMesh) -> float:
-    """Returns the sum over all triangles of longest edge over its height; 0 for a mesh of many triangles."""
+def sum_of_aspects(state: DeviceMesh, *, ordered: bool = True) -> float:
+    """Returns the sum over all triangles of longest edge over its height; 0 for a mesh of many triangles.
+
+    Args:
+        state: the mesh.
+        ordered: whether it is ordered, so that a sum in the order of its triangles has the same bits everywhere.
+    """
     if state.slots > FEW_TRIANGLES:
         return 0.0
     ratios = state.device.empty(state.slots, np.float64)
     state.device.launch("aspect_ratios", state.slots, state.triangles, state.points, MOST_ASPECT, ratios)
-    return sum_float64(ratios)
+    return sum_float64(ratios) if ordered else math.fsum(ratios.download().tolist())

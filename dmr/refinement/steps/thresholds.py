@@ -64,6 +64,7 @@ FOR_TINY_MESHES = (
 )
 
 
+@lru_cache(maxsize=64)
 def cosine_and_sine(degrees: float) -> tuple[Fraction, Fraction]:
     """Computes cos and sin of an angle between 0 and 180 degrees, to about 190 bits."""
     x = int(Fraction(degrees) / 180 * _PI)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 import dmr
 from dmr import Pslg, domains
+from dmr.memory import open_device, pack, record
+from dmr.refinement.placement.cells import Cells, most_blocks
 from dmr.refinement.placement.lattice import CLEARANCE, EVEN, lattice_points
 from dmr.sizing.functions import EqualSizes
 from tests.support.digests import mesh_digest
@@ -92,3 +96,28 @@ def test_kept_segments_slits_and_vertices_are_respected(device_options):
         assert dmr.validate(fine.mesh, input=domain, min_angle=30, unrefined=fine.unrefined_triangles).ok
     fine = dmr.refine(domain, size=H, max_steiner=400, **device_options)
     assert sum(fine.steiner.values()) == 400 and dmr.validate(fine.mesh, input=domain).ok
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.floats(0.01, 3.0),
+    st.tuples(st.floats(0.01, 2.0), st.floats(0.01, 2.0)),
+    st.floats(-10.0, 10.0),
+)
+def test_points_of_one_size_lie_in_at_most_as_many_blocks_as_their_rectangle_has(seed, size, extent, corner):
+    device = open_device("cpu", 1)
+    low, high = (corner, -corner), (corner + extent[0], extent[1] - corner)
+    points = np.random.default_rng(seed).uniform(low, high, (500, 2))
+    points[:4] = [(x, y) for x in (low[0], high[0]) for y in (low[1], high[1])]
+    cells = Cells(device, low, len(points), len(points), counted=True)
+    given, sizes = device.array(points, record("Point")), device.array(np.full(len(points), size))
+    nothing = device.empty(0, np.int32)
+    nodes = pack(
+        "Nodes", points=given, sizes=sizes, beside_gap=nothing, outline=0, first_piece=nothing, across=nothing,
+        low_x=low[0], low_y=low[1], high_x=high[0], high_y=high[1],
+    )  # fmt: skip
+    device.launch("add_nodes", len(points), nodes, cells.view)
+    occupied = cells.blocks
+    side = 2.0 ** (np.floor(np.log2(size)) + 4)  # cells of two to four sizes, four in a row
+    assert occupied == len(np.unique(np.floor((points - low) / side), axis=0))
+    assert occupied <= most_blocks(low, high, size)
