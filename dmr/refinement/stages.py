@@ -13,6 +13,7 @@ from dmr.refinement.rounds.grouped_order import grouped
 from dmr.refinement.rounds.handover import Handover
 from dmr.refinement.rounds.host_rounds import HostRounds
 from dmr.refinement.rounds.host_steps import HostSteps
+from dmr.refinement.rounds.large_competition import LargeCompetition
 from dmr.refinement.rounds.large_records import LargeRecords
 from dmr.refinement.rounds.supervision import Supervision
 from dmr.refinement.rounds.time_limit import TimeLimit
@@ -77,9 +78,10 @@ class Stages:
 
     def _driver(self, work: Work) -> Driver:
         steps = HostSteps(work)
-        device = DeviceRounds(work) if self._device_rounds else None
+        competition = LargeCompetition(work.limits.most)
+        device = DeviceRounds(work, competition) if self._device_rounds else None
         large = device if device is not None and device.runs_large_passes else None
-        host = HostRounds(work, steps, LargeRecords(work, steps, large))
+        host = HostRounds(work, steps, LargeRecords(work, steps, competition, large))
         if device is None or self._supervision.progress is not None:
             return host
         return Handover(work, device, host, self._supervision.time_limit)

@@ -16,6 +16,6 @@ COOPERATIVE_TEAM_KERNEL(persistent_rounds, Mesh mesh, Limits limits, Cavities ca
     const RoundArrays arrays = {{first, second}, roots,     fresh,    inherited, flags,
                                 history,         requested, surveyed, needs,     appended};
     if (progress[BEGINS])
-        run_rounds(AllTeams{launch.grid(), persistent}, mesh, limits, cavities, capacity, small_mesh, arrays, counts,
+        run_rounds(AllTeams{launch.grid(), persistent}, 0, mesh, limits, cavities, capacity, small_mesh, arrays, counts,
                    progress);
 }

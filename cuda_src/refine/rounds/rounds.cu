@@ -57,7 +57,7 @@ TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *requested, Count subsegme
             gather_bad(team, bad, sum_of_surveyed(team, surveyed, found.window, 0, team.number), found, most, list,
                        int32(buffer), flags, mesh.quality, windows, roots);
         if (team.leads() && team.number == 0)
-            begin_round(progress, found, int32(buffer), capacity);
+            begin_pass(progress, 0, found, int32(buffer), capacity);
     }
 }
 
@@ -94,6 +94,6 @@ TEAM_KERNEL(end_round, const int32 *appended, const int64 *counts, int64 *histor
     for (const Team team : launch.teams()) {
         const Sums<1> sums = sum_of_pieces<1>(team, appended, 0, pieces_of(progress[FRESH]));
         if (team.leads() && progress[BEGINS])
-            ::end_round(progress, sums.of[0], counts, history);
+            end_pass(progress, 0, sums.of[0], counts, history);
     }
 }

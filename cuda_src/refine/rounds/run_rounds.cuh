@@ -26,11 +26,13 @@ struct RoundArrays {
     int32 *requested, *surveyed, *needs, *appended; // sums of pieces; a team alone has none
 };
 
-// Runs rounds until one needs the host, or is too large for the group, a Block or an AllTeams (groups.cuh).
+// Runs passes with records of one level until one needs the host, or records of another level, or is too large for the
+// group, a Block or an AllTeams (groups.cuh). Passes with ordinary records, of level 0, are whole rounds unless a
+// cavity overflows its record.
 template <class Group>
-INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limits, const Cavities &cavities,
-                       const Capacity &capacity, int32 small_mesh, const RoundArrays &arrays, int64 *counts,
-                       int32 *progress) {
+INLINE void run_rounds(const Group &group, int32 level, const Mesh &mesh, const Limits &limits,
+                       const Cavities &cavities, const Capacity &capacity, int32 small_mesh, const RoundArrays &arrays,
+                       int64 *counts, int32 *progress) {
     const BadList &list = arrays.list;
     bool too_large = false; // the next round, for this group
     bool leaves = false;    // the next round to another group
@@ -38,9 +40,11 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
         group.barrier(); // the previous round has ended
         STOP_POINT();
         const Sizes sizes = {progress[VERTICES], progress[SLOTS], progress[SUBSEGMENTS]};
-        const int32 listed = progress[BAD_LISTED], buffer = progress[BUFFER], choice = progress[CHOICE];
+        const int32 listed = progress[BAD_LISTED], buffer = progress[BUFFER];
+        const int32 choice = level ? int32(LARGE_ONES) : progress[CHOICE];
+        const Index most_taken = most_of_pass(progress, level, capacity.most);
         const bool windows = has_windows(choice, sizes.slots, small_mesh);
-        if (progress[STOP] != GO_ON || leaves)
+        if (progress[STOP] != GO_ON || progress[LARGE_LEVEL] != level || leaves)
             break;
         too_large = !group.takes_subsegments(sizes.subsegments);
         if (too_large)
@@ -53,7 +57,7 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
         const int32 waiting = requests.of[0];
         const bool alone =
             segments_alone(choice, waiting, sizes.slots, has_free_points(mesh, sizes.vertices, sizes.subsegments));
-        Competition found = competition_alone(listed, waiting, capacity.most);
+        Competition found = competition_alone(listed, waiting, most_taken);
         too_large = !group.takes_lists(found.segments, alone ? 0 : listed, windows);
         if (too_large)
             break;
@@ -61,7 +65,7 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
             const auto survey = group.survey(listed, arrays.surveyed, [&](const Team &team, Piece piece) {
                 return survey_bad(team, piece, list.buffer(buffer), mesh, choice, windows, arrays.flags);
             });
-            found = competition_with(survey, waiting, capacity.most);
+            found = competition_with(survey, waiting, most_taken);
         }
         too_large = !group.takes_candidates(found.count);
         const int32 most = !too_large && found.count <= capacity.candidates ? found.count : 0;
@@ -80,12 +84,12 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
             });
         if (group.leads()) {
             if (!too_large)
-                begin_round(progress, found, buffer, capacity);
-            if (too_large || progress[STOP] != GO_ON)
-                turn_list(progress, found, buffer);
+                begin_pass(progress, level, found, buffer, capacity);
+            if (too_large || found.count == 0 || progress[STOP] != GO_ON)
+                turn_list(progress, level, found, buffer, arrays.history);
         }
         group.barrier();
-        if (too_large || progress[STOP] != GO_ON)
+        if (too_large || found.count == 0 || progress[STOP] != GO_ON)
             break;
 
         // Grow and claim.
@@ -141,9 +145,12 @@ INLINE void run_rounds(const Group &group, const Mesh &mesh, const Limits &limit
         });
         group.barrier();
         if (group.leads())
-            end_round(progress, appended.of[0], counts, arrays.history);
+            end_pass(progress, level, appended.of[0], counts, arrays.history);
     }
     group.barrier(); // all members have left the loop
-    if (group.leads())
-        leave_rounds(progress, too_large);
+    if (group.leads()) {
+        if (level && too_large)
+            progress[STOP] = LARGE_PASS;
+        leave_rounds(progress, !level && too_large);
+    }
 }

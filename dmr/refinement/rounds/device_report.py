@@ -36,8 +36,8 @@ class DeviceReport:
         return cls(Stop(numbers[Entry.STOP]), numbers, Tally.of(downloaded[:TALLIED]), history)
 
     def last_cavities(self, cavities: Cavities) -> Cavities:
-        """Returns those of the `cavities` that the last round has grown."""
-        return replace(cavities, count=self.numbers[Entry.CANDIDATES], segments=self.numbers[Entry.SEGMENTS])
+        """Returns those of the `cavities` that the last pass has grown, without capacity for its winners."""
+        return replace(cavities, count=self.numbers[Entry.LEFT], segments=self.numbers[Entry.LEFT_SEGMENTS])
 
     def enter(self, work: Work) -> None:
         """Adds the run to the sizes of the mesh and to the statistics, except for its rounds."""
@@ -49,6 +49,7 @@ class DeviceReport:
         state.vertices, state.slots = numbers[Entry.VERTICES], numbers[Entry.SLOTS]
         state.subsegments_count = numbers[Entry.SUBSEGMENTS]
         bad.count, bad.buffer = numbers[Entry.BAD_LISTED], numbers[Entry.BUFFER]
+        bad.large_waiting = bool(numbers[Entry.LARGE_WAITING])
 
     def rounds(self, vertices: int, now: float) -> list[Round]:
         """Returns the rounds; `vertices` is the number before them, and the last one ended at `now` (seconds)."""

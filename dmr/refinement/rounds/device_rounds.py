@@ -2,9 +2,9 @@
 
 The sequence is recorded once: on a GPU as a CUDA graph that launches itself (a tail launch), on a CPU as a list of
 launches that the native library repeats without Python. Section 6.4 of the thesis discusses other uses of kernels
-launched from the device. It begins with the kernels that run whole rounds (`team_rounds`); the steps of `loop.run_pass`
-follow for what is too large for those. When the host is needed - more memory, cavities too large for an ordinary
-record, the end - the sequence stops and gives the reason.
+launched from the device. It begins with the kernels that run passes with large records, if any cavity has overflowed
+its record, and whole rounds (`team_rounds`); the steps of `loop.run_pass` follow for what is too large for those. When
+the host is needed - more memory, a pass that one team cannot run, the end - the sequence stops and gives the reason.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dmr.errors import OutOfMemoryError
 from dmr.memory import Loop
 from dmr.refinement.loop import run_pass
 from dmr.refinement.rounds.device_report import DeviceReport
+from dmr.refinement.rounds.large_competition import LARGE_MOST, LargeCompetition, large_capacity
 from dmr.refinement.rounds.recorded_steps import RecordedSteps, RoundArrays
 from dmr.refinement.rounds.team_rounds import TeamRounds
 from dmr.refinement.rounds.work import Work
@@ -31,6 +32,9 @@ HISTORY_ROUNDS = 1024  # most rounds in one run of the loop
 MOST_GENEROUS = 2**16  # candidates; of more bad triangles, a smaller share gets records
 MOST_TEAM_TURNS = 16  # most launches of kernels that run whole rounds before the loop is recorded
 
+# Levels of large records in the sequence. A kernel that has nothing to do costs a GPU more, and few passes need more.
+LARGE_LEVELS_ON_GPU, LARGE_LEVELS_ON_CPU = 3, len(LARGE_MOST)
+
 
 class DeviceRounds:
     """The loop of one stage; it is recorded again when an array that it uses has been replaced.
@@ -39,8 +43,9 @@ class DeviceRounds:
         lacks_memory: no memory to record the loop: why a run ended with `Stop.GO_ON` after the rounds by teams.
     """
 
-    def __init__(self, work: Work) -> None:
-        self._work, self._teams = work, TeamRounds(work)
+    def __init__(self, work: Work, large: LargeCompetition) -> None:
+        self._work, self._teams, self._large = work, TeamRounds(work), large
+        self._large_levels = 0  # in the sequence
         # One array, which the host reads in one transfer.
         self._statistics = work.state.device.empty(TALLIED + HISTORY_ROUNDS * len(HistoryColumn), np.int64)
         self._counts, self._history = self._statistics[:TALLIED], self._statistics[TALLIED:]
@@ -67,39 +72,49 @@ class DeviceRounds:
             OutOfMemoryError: there is no memory to allocate ahead; nothing has run.
         """
         self._reserve(self._work.bad.count)
-        self._write_progress(self._work.competition.choice, min(most_rounds, HISTORY_ROUNDS))
-        return DeviceReport.read(self._run_rounds(), self._statistics)
+        most = min(most_rounds, HISTORY_ROUNDS)
+        self._write_progress(
+            {
+                Entry.MOST_ROUNDS: most,
+                Entry.CHOICE: self._work.competition.choice,
+                Entry.LARGE_WAITING: int(self._work.bad.large_waiting),
+                **self._large.entries(self._large_levels),
+            }
+        )
+        report = DeviceReport.read(self._run_rounds(), self._statistics)
+        self._large.resume(report.numbers)
+        if report.stop == Stop.LARGE_CAVITIES and self.runs_large_passes:
+            self._large_levels = LARGE_LEVELS_ON_CPU if self._work.state.device.threads else LARGE_LEVELS_ON_GPU
+        return report
 
     def last_cavities(self, report: DeviceReport) -> Cavities:
-        """Returns the cavities of a round that lacks capacity for its winners: conflicts are resolved, not applied."""
-        return report.last_cavities(self._cavities())
+        """Returns the cavities of a pass that lacks capacity for its winners: conflicts are resolved, not applied."""
+        level = report.numbers[Entry.LARGE_LEVEL]
+        return report.last_cavities(self._large_cavities(level) if level else self._cavities())
 
-    def run_large_pass(self, most: int, record_capacity: int) -> tuple[DeviceReport, Cavities]:
-        """Runs one pass by one team, for at most `most` of the candidates that wait for large records.
+    def run_large_pass(self, level: int) -> tuple[DeviceReport, Cavities]:
+        """Runs one pass by one team for the candidates that wait for large records.
 
         Returns:
-            The report, whose `stop` is `Stop.GO_ON` if there are too many for one team; and the records.
+            The report, whose `stop` is `Stop.LARGE_PASS` if there are too many for one team; and the records.
 
         Raises:
             OutOfMemoryError: there is no memory to allocate ahead; nothing has run.
         """
-        work, number = self._work, self._work.progress.number
-        roots = work.space.array("roots", most, np.int32)
-        counts = number(Entry.CANDIDATES, most), number(Entry.SEGMENTS, most)
-        cavities = prepare(work.space, Candidates(roots, *counts, record_capacity))
-        self._reserve(work.bad.count)
-        size = cavities.records.size
-        capacity = replace(self._capacity(self._most_vertices), candidates=size, most=size)
-        self._write_progress(Choice.LARGE_ONES, 1)
-        self._teams.large_pass(self._arrays(capacity, cavities))
-        return DeviceReport.read(work.progress.read(), self._statistics), cavities
+        self._reserve(self._work.bad.count)
+        arrays = self._large_arrays(level)
+        arrays = replace(arrays, capacity=replace(arrays.capacity, most=self._large.most(level)))
+        one_pass = {Entry.ROUNDS: 1, Entry.MOST_ROUNDS: 1, Entry.LARGE_LEVELS: 1, Entry.LARGE_LEVEL: 1}
+        self._write_progress({Entry.LARGE_WAITING: 1, **one_pass})
+        self._teams.large_pass(1, arrays)
+        return DeviceReport.read(self._work.progress.read(), self._statistics), arrays.cavities
 
     def more_candidates(self) -> None:
         """Doubles the capacity for candidates in the next run."""
         self._candidate_capacity *= 2
 
-    def _write_progress(self, choice: Choice, most_rounds: int) -> None:
-        """Writes the initial progress of at most `most_rounds` rounds."""
+    def _write_progress(self, entries: dict[Entry, int]) -> None:
+        """Writes the initial progress of a run: what the mesh and the list hold, and the given entries."""
         state, bad = self._work.state, self._work.bad
         self._work.progress.write(
             {
@@ -109,8 +124,7 @@ class DeviceRounds:
                 Entry.BAD_LISTED: bad.count,
                 Entry.BUFFER: bad.buffer,
                 Entry.EPOCH: self._work.epochs.last,
-                Entry.MOST_ROUNDS: most_rounds,
-                Entry.CHOICE: choice,
+                **entries,
             }
         )
         self._counts.fill(0)
@@ -151,6 +165,7 @@ class DeviceRounds:
         waits = few or work.state.device.threads > 0
         for turn in range(MOST_TEAM_TURNS if waits else 0):
             if turn > 0:
+                self._large_passes()
                 teams.by_several_teams(arrays)
                 teams.by_one_team(arrays)
             numbers = work.progress.read()
@@ -177,6 +192,7 @@ class DeviceRounds:
         """Launches one round: the body of the loop."""
         arrays = self._arrays(capacity)
         if self._teams.available:
+            self._large_passes()
             self._teams.by_one_team(arrays)
             self._teams.by_several_teams(arrays)
         else:
@@ -186,11 +202,16 @@ class DeviceRounds:
         run_pass(steps, Selection(choice, RECORD_CAPACITY))
         steps.end_round()
 
+    def _large_passes(self) -> None:
+        """Launches the passes with large records, of which the one that is due runs, and those that follow it."""
+        for level in range(1, self._large_levels + 1):
+            self._teams.large_pass(level, self._large_arrays(level))
+
     def _recording_key(self, capacity: Capacity) -> tuple[object, ...]:
         """Returns a value that changes when an array is replaced or a recorded number changes."""
         work = self._work
         buffers = tuple((buffer.pointer, buffer.size) for buffer in work.bad.buffers)
-        return capacity, work.space.version, work.state.addresses, buffers
+        return capacity, self._large_levels, work.space.version, work.state.addresses, buffers
 
     # ---- Capacities and arrays ---------------------------------------------------------------------------------------
 
@@ -219,6 +240,12 @@ class DeviceRounds:
             bad=self._work.bad.capacity,
         )
 
+    def _large_arrays(self, level: int) -> RoundArrays:
+        """Returns what passes with records of a level work with."""
+        cavities = self._large_cavities(level)
+        size = cavities.records.size
+        return self._arrays(replace(self._capacity(self._most_vertices), candidates=size, most=size), cavities)
+
     def _arrays(self, capacity: Capacity, cavities: Cavities | None = None) -> RoundArrays:
         """Returns what rounds work with; `cavities` are ordinary records unless they are given."""
         cavities = cavities or self._cavities()
@@ -226,13 +253,21 @@ class DeviceRounds:
         return RoundArrays(capacity, cavities, fresh, self._counts, self._history)
 
     def _cavities(self) -> Cavities:
-        """Returns ordinary records, which stay the same unless one of their arrays is replaced."""
-        size, space, number = self._candidate_capacity, self._work.space, self._work.progress.number
-        kept: Cavities | None = space.made_of.get("cavities")
+        """Returns ordinary records."""
+        return self._kept_cavities("cavities", self._candidate_capacity, RECORD_CAPACITY)
+
+    def _large_cavities(self, level: int) -> Cavities:
+        """Returns the records of a level, in the same arrays as the ordinary ones."""
+        return self._kept_cavities(f"cavities {level}", self._large.first_most(level), large_capacity(level))
+
+    def _kept_cavities(self, name: str, size: int, capacity: int) -> Cavities:
+        """Returns `size` records, which stay the same unless one of their arrays is replaced."""
+        space, number = self._work.space, self._work.progress.number
+        kept: Cavities | None = space.made_of.get(name)
         if kept is not None and kept.records.size == size:
             return kept
         roots = space.array("roots", size, np.int32)
         counts = number(Entry.CANDIDATES, size), number(Entry.SEGMENTS, size)
-        made = prepare(space, Candidates(roots, *counts, RECORD_CAPACITY))
-        space.made_of["cavities"] = made
+        made = prepare(space, Candidates(roots, *counts, capacity))
+        space.made_of[name] = made
         return made

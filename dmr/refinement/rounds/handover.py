@@ -30,11 +30,9 @@ class Handover(Driver):
         """Implements `Driver.run_round`: runs rounds until the device stops, then does what it needs the host for."""
         if self.lacks_memory:
             return self._host.run_round()
-        large_waiting = self._work.bad.large_waiting
-        most = 1 if large_waiting else strict_rounds_left(self._work)
         with self._time_limit.measured():
-            ending = self._run_device(self._time_limit.rounds(most))
-        if ending is Ending.COMPLETE and large_waiting:  # the device does not grow those that need large records
+            ending = self._run_device(self._time_limit.rounds(strict_rounds_left(self._work)))
+        if ending is Ending.COMPLETE and self._work.bad.large_waiting:  # only cavities with large records are left
             return self._host.run_round()
         return ending
 
@@ -66,10 +64,11 @@ class Handover(Driver):
         stop = report.stop
         if stop == Stop.NO_CANDIDATE:
             return Ending.COMPLETE
-        if stop == Stop.WINNER_CAPACITY:
-            return self._host.finish_round(self._device.last_cavities(report))
-        if stop == Stop.LARGE_CAVITIES or (stop == Stop.ENOUGH_ROUNDS and self._work.bad.large_waiting):
-            return self._host.continue_round()
+        cavities = self._device.last_cavities(report) if stop == Stop.WINNER_CAPACITY else None
+        if level := report.numbers[Entry.LARGE_LEVEL]:  # within a round: the host runs the rest of its passes
+            return self._host.continue_round(level, cavities)
+        if cavities is not None:
+            return self._host.finish_round(cavities)
         if stop == Stop.CANDIDATE_CAPACITY:
             self._device.more_candidates()
         elif stop == Stop.EPOCHS_USED:

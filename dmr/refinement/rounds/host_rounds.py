@@ -51,11 +51,15 @@ class HostRounds(Driver):
         work.close_round()
         return work.budget.ending
 
-    def continue_round(self) -> Ending | None:
-        """Adds passes with large records to the last round of the device, in which cavities overflowed theirs."""
+    def continue_round(self, level: int, cavities: Cavities | None) -> Ending | None:
+        """Continues the last round of the device by passes with large records.
+
+        Args:
+            level: the level of the records of the next pass.
+            cavities: those of this pass, if the device has grown them, but lacked capacity for the winners.
+        """
         self.work.statistics.reopen_round()
-        self.work.bad.large_waiting = True
-        self._large.run_passes()
+        self._large.run_passes(level, cavities)
         self.work.close_round()
         return self.work.budget.ending
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from dmr.errors import InternalError, OptionError, OutOfMemoryError
 from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
 from dmr.refinement.results import Round
-from dmr.refinement.rounds import device_rounds, host_rounds, large_records, team_rounds
+from dmr.refinement.rounds import device_rounds, host_rounds, large_competition, team_rounds
 from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.stalls import StallCheck
 from dmr.refinement.setup import admission
@@ -24,7 +25,7 @@ from dmr.refinement.state.progress import Entry, HistoryColumn, RoundProgress, S
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
 from dmr.triangulation.rounds.epochs import LAST, Epochs
-from scripts.lib.outlines import channel
+from scripts.lib.outlines import case, channel, outline
 from scripts.lib.random_domains import FAMILIES
 from tests.support.digests import mesh_digest, result_summary
 from tests.support.emulated.recorded_loops import record_loops
@@ -96,21 +97,43 @@ def test_single_team_passes_with_large_records(room, most, device_options, monke
         monkeypatch.setattr(team_rounds, who, {"candidates": most, "listed": 10**6, "subsegments": 10**6})
     if room == "none ahead":
         no_room_ahead(monkeypatch)
-    seen, by_team = set(), DeviceRounds.run_large_pass
+    seen, run, by_team = set(), DeviceRounds.run, DeviceRounds.run_large_pass
+
+    def noted_run(self, *arguments):
+        report = run(self, *arguments)
+        if report.numbers[Entry.LARGE_LEVEL]:  # it stopped within a round
+            seen.add(report.stop)
+        return report
 
     def noted(self, *arguments):
         report, cavities = by_team(self, *arguments)
         seen.add(report.stop)
         return report, cavities
 
+    monkeypatch.setattr(DeviceRounds, "run", noted_run)
     monkeypatch.setattr(DeviceRounds, "run_large_pass", noted)
     fine = dmr.refine(almost_concurrent(), min_angle=20, loop="device", **device_options)
     assert result_summary(fine) == result_summary(
         dmr.refine(almost_concurrent(), min_angle=20, loop="host", device="cpu", threads=1)
     )
-    assert (Stop.GO_ON in seen) == (most < 10**6)
+    assert (Stop.LARGE_PASS in seen) == (most < 10**6)
     assert (Stop.ENOUGH_ROUNDS in seen) == (most > 0)
     assert (Stop.WINNER_CAPACITY in seen) == (room == "none ahead" and most > 0)
+
+
+def test_rounds_continue_with_large_records_without_the_host(device_options, stops, monkeypatch):
+    passes, by_team = [], DeviceRounds.run_large_pass
+    monkeypatch.setattr(DeviceRounds, "run_large_pass", lambda self, level: passes.append(1) or by_team(self, level))
+    fine = dmr.refine(outline(case("circle-200"), Path()), loop="device", **device_options)
+    assert fine.outcomes["overflowed"] > 300 and fine.rounds > 150  # the host once ran passes in 90 of them
+    assert len(stops) + len(passes) < 20
+
+
+def test_the_host_and_the_device_take_as_many_cavities_with_large_records(device_options):
+    """Former bug: a pass by the host that found no cavity waiting did not count for the size of the next pass."""
+    domain = outline(case("coast-1000"), Path())
+    host, device = (dmr.refine(domain, loop=loop, **device_options) for loop in ("host", "device"))
+    assert result_summary(host) == result_summary(device)
 
 
 @pytest.mark.slow
@@ -207,8 +230,10 @@ def test_the_limit_on_points_is_kept_exactly(limit, device_options):
 def test_every_stop_reason_occurs_and_is_handled(device_options, stops, monkeypatch):
     monkeypatch.setattr(device_rounds, "HISTORY_ROUNDS", 3)
     monkeypatch.setattr(Epochs, "__init__", lambda self: self.resume(LAST - 5))
-    for module in (device_rounds, host_rounds, large_records):
+    for module in (device_rounds, host_rounds, large_competition):
         monkeypatch.setattr(module, "RECORD_CAPACITY", 11)
+    for who in ("PASS_ON_GPU", "PASS_ON_CPU"):
+        monkeypatch.setattr(team_rounds, who, {"candidates": 2, "listed": 10**6, "subsegments": 10**6})
     flush_if_full = DeviceRounds._reserve
 
     def too_little(self, bad):
