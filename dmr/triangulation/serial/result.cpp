@@ -17,16 +17,54 @@ namespace {
 
 constexpr size_t MOST_POINTS = (1 << 28) - 2; // half-edges are face << 2 | edge, and there are two faces per point
 
-// Disjoint sets of numbers, which several threads may join; the lowest number is the root of its set.
+// Disjoint sets of numbers, which several threads may add and join; the lowest number is the root of its set. Number 0
+// is in a set from the beginning.
 class Sets {
   public:
-    Sets(size_t count, int threads) : parents_(count) {
-        share_indices(threads, count, [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; ++i)
-                parents_[i] = int32(i);
-        });
+    Sets(size_t count, int threads) : parents_(count), alone_(threads == 1) {
+        if (alone_) // each number is added before any higher one
+            parents_[0] = 0;
+        else
+            share_indices(threads, count, [&](size_t begin, size_t end) {
+                for (size_t i = begin; i < end; ++i)
+                    parents_[i] = int32(i);
+            });
     }
 
+    // Adds i to the sets of lower numbers, those of the three that `joined` says. No branches but one, which is seldom
+    // taken: those numbers are mostly in one set already.
+    void add(int32 i, const int32 (&lower)[3], const bool (&joined)[3]) {
+        int32 parents[3];
+        for (int k = 0; k < 3; ++k) {
+            const int32 parent = load(joined[k] ? lower[k] : 0);
+            parents[k] = joined[k] ? parent : i;
+        }
+        const int32 lowest = std::min(std::min(parents[0], parents[1]), parents[2]);
+        int32 expected = i;
+        if (alone_)
+            parents_[i] = lowest;
+        else if (!__atomic_compare_exchange_n(&parents_[i], &expected, lowest, false, __ATOMIC_RELAXED,
+                                              __ATOMIC_RELAXED)) // a higher number has joined i and another one
+            join(i, lowest);
+        bool several = false;
+        for (int k = 0; k < 3; ++k)
+            several |= joined[k] & (parents[k] != lowest);
+        for (int k = 0; several && k < 3; ++k)
+            if (joined[k])
+                join(lower[k], lowest);
+    }
+
+    // Returns the root of i, which is stored: called again, it takes one step.
+    int32 root(int32 i) {
+        const int32 found = find(i);
+        __atomic_store_n(&parents_[i], found, __ATOMIC_RELAXED);
+        return found;
+    }
+
+    // The root of i after `root(i)`.
+    int32 stored_root(int32 i) const { return load(i); }
+
+  private:
     // Halves the path on its way.
     int32 find(int32 i) {
         for (int32 parent = load(i), next; parent != i; i = parent, parent = next) {
@@ -38,8 +76,6 @@ class Sets {
     }
 
     void join(int32 i, int32 j) {
-        if (load(i) == load(j)) // as for most neighbours
-            return;
         while (true) {
             i = find(i);
             j = find(j);
@@ -52,10 +88,10 @@ class Sets {
         }
     }
 
-  private:
     int32 load(int32 i) const { return __atomic_load_n(&parents_[i], __ATOMIC_RELAXED); }
 
     Table<int32> parents_;
+    bool alone_;
 };
 
 } // namespace
@@ -72,11 +108,14 @@ Labels Result::flood(const int32 *neighbours, const Table<uint8> &walls, int32 *
         for (size_t i = begin; i < end; ++i) {
             if (i % FACES_AT_ONCE == 0)
                 host::stop_point();
+            int32 lower[3];
+            bool joined[3];
             for (int k = 0; k < 3; ++k) {
                 const int32 across = neighbours[3 * i + k];
-                if (!(walls[i] >> k & 1) && across < int32(i) && !(across < 0 && hull_is_closed))
-                    sets.join(int32(i) + 1, across < 0 ? 0 : across + 1);
+                lower[k] = across + 1; // 0 beyond the hull
+                joined[k] = !(walls[i] >> k & 1) & (across < int32(i)) & !((across < 0) & hull_is_closed);
             }
+            sets.add(int32(i) + 1, lower, joined);
         }
     });
     const int pieces = pieces_for(threads);
@@ -86,7 +125,7 @@ Labels Result::flood(const int32 *neighbours, const Table<uint8> &walls, int32 *
         [&](int piece) {
             const Share share = share_of(count, piece, pieces);
             for (size_t i = share.begin; i < share.end; ++i)
-                if (sets.find(int32(i) + 1) == int32(i) + 1)
+                if (sets.root(int32(i) + 1) == int32(i) + 1)
                     lowest[piece].push_back(i);
         },
         count);
@@ -97,11 +136,12 @@ Labels Result::flood(const int32 *neighbours, const Table<uint8> &walls, int32 *
     std::atomic<bool> any_outside{false};
     share_indices(threads, count, [&](size_t begin, size_t end) {
         bool outside = false;
-        for (size_t i = begin; i < end; ++i)
-            if (const int32 root = sets.find(int32(i) + 1); root != int32(i) + 1) {
+        for (size_t i = begin; i < end; ++i) {
+            const int32 root = sets.stored_root(int32(i) + 1);
+            if (root != int32(i) + 1) // no other thread writes the label of a root, which others read
                 labels[i] = root == 0 ? 0 : labels[root - 1];
-                outside |= root == 0;
-            }
+            outside |= root == 0;
+        }
         if (outside)
             any_outside = true;
     });
@@ -139,11 +179,25 @@ void Result::list_pieces() {
     std::vector<std::vector<SegmentPiece>> met(parts); // in the order of the faces
     share_out(threads, parts, [&](int part) {
         const Share share = share_of(plane.faces.size(), part, parts);
-        for (HalfEdge h = half_edge(int32(share.begin), 0); h < half_edge(int32(share.end), 0); ++h) {
-            if (edge_of(h) == 3 || plane.segment_at[h] == NOTHING)
-                continue;
-            if (const HalfEdge twin = plane.twin(h); h < twin)
-                met[part].push_back({plane.from(h), plane.to(h), plane.segment_at[h], h, twin, 0.0});
+        // Without branches, which would go either way: half-edges on segments, then the lower one of each two.
+        constexpr size_t BLOCK = 1024; // faces
+        HalfEdge on_segments[3 * BLOCK + 1];
+        for (size_t begin = share.begin; begin < share.end; begin += BLOCK) {
+            int found = 0, lower = 0;
+            for (size_t face = begin; face < std::min(begin + BLOCK, share.end); ++face)
+                for (int k = 0; k < 3; ++k) {
+                    on_segments[found] = half_edge(int32(face), k);
+                    found += plane.segment_at[half_edge(int32(face), k)] != NOTHING;
+                }
+            for (int i = 0; i < found; ++i) {
+                const HalfEdge h = on_segments[i];
+                on_segments[lower] = h;
+                lower += h < plane.twin(h);
+            }
+            for (int i = 0; i < lower; ++i) {
+                const HalfEdge h = on_segments[i];
+                met[part].push_back({plane.from(h), plane.to(h), plane.segment_at[h], h, plane.twin(h), 0.0});
+            }
         }
     });
     std::vector<size_t> first(segments->given().size() + 1, 0); // by segment: the index of its first piece
