@@ -1,4 +1,5 @@
 // Places of points in a mesh, and the nearest edges, in bulk.
+#include "geometry/steiner.cuh"
 #include "locate/background.cuh"
 
 // Three corners and weights per point.
@@ -12,6 +13,21 @@ KERNEL(place_points, BoxTree triangles, BoxTree boundary, Background mesh, const
             corners[3 * i + k] = place.corner[k];
             weights[3 * i + k] = place.weights[k];
         }
+    }
+}
+
+// Moves points outside the mesh to the nearest point of its boundary: moved[i] is that point, and found[i], which was
+// -1, the triangle of its edge. Points inside stay. ends: three per boundary edge, as for `Background`.
+KERNEL(move_to_boundary, BoxTree boundary, const Point *vertices, const int32 *ends, const int32 *owners,
+       const Point *points, int32 *found, Point *moved) {
+    for (const Index i : launch) {
+        moved[i] = points[i];
+        if (found[i] >= 0)
+            continue;
+        const Nearest nearest = nearest_edge(boundary, points[i]);
+        const Index edge = nearest.edge;
+        found[i] = owners[edge];
+        moved[i] = point_on_segment(vertices[ends[3 * edge]], vertices[ends[3 * edge + 1]], nearest.place);
     }
 }
 

@@ -322,8 +322,12 @@ def locations(device: Device) -> Iterator[Case]:
             locator, nodes = Locator.on(mesh, device), dmr.second_order(mesh).vertices
             counts = {0: len(mesh.triangles), 1: len(mesh.vertices), 2: len(nodes)}
             values = [np.arange(2.0 * count).reshape(-1, 2) for count in counts.values()]
-            found = [locator.interpolate(each, points, order=order) for order, each in zip(counts, values, strict=True)]
-            return digest(locator.locate(points), *found)
+            found = [
+                locator.interpolate(each, points, order=order, nearest=nearest)
+                for nearest in (False, True)
+                for order, each in zip(counts, values, strict=True)
+            ]
+            return digest(locator.locate(points), locator.locate(points, nearest=True), *found)
 
         def placed(mesh: dmr.Mesh = mesh, points: Any = points) -> str:
             return digest(*DeviceBackground(mesh, device).places(points))

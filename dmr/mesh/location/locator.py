@@ -2,6 +2,7 @@
 
 triangles = dmr.locate(mesh, points)                    # (n,) int32, -1 outside
 values = dmr.interpolate(mesh, temperature, points)     # (n,) float64, NaN outside
+values = dmr.interpolate(mesh, temperature, points, nearest=True)   # outside: that of the nearest point of the mesh
 
 locator = dmr.Locator(mesh)                             # the search structure, for many calls
 triangles, values = locator.locate(points), locator.interpolate(temperature, points)
@@ -10,16 +11,17 @@ triangles, values = locator.locate(points), locator.interpolate(temperature, poi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dmr.common.arguments import checks_keywords
+from dmr.common.arguments import checks_keywords, switch
 from dmr.common.cached import cached_property
 from dmr.memory import Device, DeviceArray, constant, open_device, sort_pairs
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.location.background import boundary_edges
 from dmr.mesh.location.box_tree import MODULES, POINT, BoxTree, Frame
 from dmr.mesh.location.points import checked_points, not_finite
 from dmr.mesh.location.values import checked_values
@@ -31,6 +33,14 @@ SORTED_FROM = 2**13  # points; fewer are located in the order in which they are 
 SORTED_LEVELS = constant("SORTED_LEVELS")  # of the curve along which points are sorted, two bits of a key each
 TOO_FEW_FOR_A_GPU = 2**16  # triangles and points together
 NO_INDEX = constant("NO_INDEX")
+
+
+class _Boundary(NamedTuple):
+    """The boundary edges of a mesh on a device, as `boundary_edges` lists them."""
+
+    tree: BoxTree
+    ends: DeviceArray
+    owners: DeviceArray
 
 
 class Locator:
@@ -80,7 +90,7 @@ class Locator:
 
     # ---- Arrays on the host ----------------------------------------------------------------------------------------
 
-    def locate(self, points: ArrayLike) -> Int:
+    def locate(self, points: ArrayLike, *, nearest: bool = False) -> Int:
         """Finds the triangle that contains each point, exactly.
 
         Triangles are closed: a point on an edge or a vertex is in all triangles there, and takes the one with the
@@ -88,20 +98,24 @@ class Locator:
 
         Args:
             points: (n, 2) finite numbers.
+            nearest: whether a point outside takes the triangle of the nearest boundary edge. Of several edges at equal
+                distance, the first counts.
 
         Returns:
-            (n,) int32 triangles, -1 for a point that is in none.
+            (n,) int32 triangles, -1 for a point that is in none, unless `nearest`.
 
         Raises:
             OptionError: `points` has another shape, or a coordinate is not finite; names the point.
         """
         places = checked_points(points)
         found = np.empty(len(places), np.int32)
-        for block, _, triangles in self._blocks(places):
+        for block, _, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
             triangles.download(found[block])
         return found
 
-    def interpolate(self, values: ArrayLike, points: ArrayLike, *, order: int | None = None) -> Float:
+    def interpolate(
+        self, values: ArrayLike, points: ArrayLike, *, order: int | None = None, nearest: bool = False
+    ) -> Float:
         """Interpolates values at points.
 
         Args:
@@ -110,10 +124,12 @@ class Locator:
                 order of `dmr.second_order`. Further axes, such as the k columns of (n, k), are interpolated each.
             points: (q, 2) finite numbers.
             order: 0, 1 or 2, for a mesh with as many triangles as vertices; by default the shape of `values` decides.
+            nearest: whether a point outside takes the value at the nearest point of the mesh.
 
         Returns:
-            (q, ...) float64: NaN for a point outside the mesh. At a vertex (or midpoint) the result is its value. On a
-            common edge, the triangle with the lowest number counts. The bits are the same on every device.
+            (q, ...) float64: NaN for a point outside the mesh, unless `nearest`. At a vertex (or midpoint) the result
+            is its value. On a common edge, the triangle with the lowest number counts. The bits are the same on every
+            device.
 
         Raises:
             OptionError: `values` or `points` have another shape, or a coordinate is not finite.
@@ -125,7 +141,7 @@ class Locator:
         device = self._device
         with device.lock, device.current:
             given, nodes = device.array(table.reshape(-1)), self._nodes(order)
-        for block, given_points, triangles in self._blocks(places):
+        for block, given_points, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
             count = len(given_points)
             made = device.empty(count * columns, np.float64)
             device.launch(
@@ -155,9 +171,14 @@ class Locator:
             device.launch("locate_points", points.size, self._tree.argument, points, order, found)
         return found
 
-    def _blocks(self, places: Float) -> Iterator[tuple[slice, DeviceArray, DeviceArray]]:
-        """Locates points in blocks; yields the block, its points and their triangles, while the device is held."""
+    def _blocks(self, places: Float, *, nearest: bool) -> Iterator[tuple[slice, DeviceArray, DeviceArray]]:
+        """Locates points in blocks; yields the block, its points and their triangles, while the device is held.
+
+        Args:
+            places: (n, 2) the points; nearest: whether those outside are moved to the nearest point of the mesh.
+        """
         device = self._device
+        boundary = self._boundary if nearest and self._tree is not None else None
         for start in range(0, len(places), BLOCK):
             block = slice(start, start + BLOCK)
             with device.lock, device.current:
@@ -168,6 +189,12 @@ class Locator:
                 index = int(wrong.download()[0])
                 if index != NO_INDEX:
                     raise not_finite(places, start + index)
+                if boundary is not None:
+                    given, points = points, device.empty(len(points), POINT)
+                    device.launch(
+                        "move_to_boundary", len(points), boundary.tree.argument, self._vertices, boundary.ends,
+                        boundary.owners, given, found, points,
+                    )  # fmt: skip
                 yield block, points, found
 
     def _sorted(self, points: DeviceArray) -> DeviceArray | None:
@@ -181,6 +208,16 @@ class Locator:
     def _nodes(self, order: int) -> DeviceArray:
         """Returns the rows of values of each triangle."""
         return self._own_number if order == 0 else self._corners if order == 1 else self._second_order
+
+    @cached_property
+    def _boundary(self) -> _Boundary:
+        assert self._tree is not None
+        device = self._device
+        device.prepare("locate/background")
+        with device.lock, device.current:
+            ends, owners = boundary_edges(self.mesh, self._tree.flat.download())
+            tree = BoxTree(self._vertices, ends, self._frame, edges=True)
+            return _Boundary(tree, device.array(ends.reshape(-1)), device.array(owners))
 
     @cached_property
     def _own_number(self) -> DeviceArray:
@@ -206,7 +243,9 @@ def _rebuilt(mesh: Mesh, device: str, threads: int | None) -> Locator:
 
 
 @checks_keywords
-def locate(mesh: Mesh, points: ArrayLike, *, device: str = "auto", threads: int | None = None) -> Int:
+def locate(
+    mesh: Mesh, points: ArrayLike, *, nearest: bool = False, device: str = "auto", threads: int | None = None
+) -> Int:
     """Finds the triangle of a mesh that contains each point, exactly.
 
     Triangles are closed: a point on an edge or a vertex is in all triangles there, and takes the one with the lowest
@@ -215,12 +254,14 @@ def locate(mesh: Mesh, points: ArrayLike, *, device: str = "auto", threads: int 
     Args:
         mesh: any mesh: it may have holes and several components, and need be neither convex nor Delaunay.
         points: (n, 2) finite numbers. Coordinates below 1.8e-43 in magnitude count as zero.
+        nearest: whether a point outside takes the triangle of the nearest boundary edge, for points that rounding may
+            have moved out of the mesh. Of several edges at equal distance, the first counts.
         device: "auto" (a GPU if one works, otherwise the CPU; the CPU for fewer than 65,536 triangles and points
             together), "cpu", "cuda" or "cuda:N".
         threads: CPU threads; by default every core.
 
     Returns:
-        (n,) int32 triangles, -1 for a point that is in none.
+        (n,) int32 triangles, -1 for a point that is in none, unless `nearest`. In a mesh without triangles it is -1.
 
     Raises:
         OptionError: `points` has another shape, or a coordinate is not finite; names the point.
@@ -229,7 +270,7 @@ def locate(mesh: Mesh, points: ArrayLike, *, device: str = "auto", threads: int 
         DeviceUnavailableError: the requested device is not available.
         OutOfMemoryError: the device has too little memory.
     """
-    return _locator(mesh, points, device, threads).locate(points)
+    return _locator(mesh, points, device, threads).locate(points, nearest=nearest)
 
 
 @checks_keywords
@@ -239,6 +280,7 @@ def interpolate(
     points: ArrayLike,
     *,
     order: int | None = None,
+    nearest: bool = False,
     device: str = "auto",
     threads: int | None = None,
 ) -> Float:
@@ -251,17 +293,19 @@ def interpolate(
             of `dmr.second_order`. Further axes, such as the k columns of (n, k), are interpolated each.
         points: (q, 2) finite numbers.
         order: 0, 1 or 2, for a mesh with as many triangles as vertices; by default the shape of `values` decides.
+        nearest: whether a point outside takes the value at the nearest point of the mesh. Vertices on the boundary of
+            another mesh of the same domain, from `adapt` for example, may lie outside by a rounding.
         device, threads: as for `locate`.
 
     Returns:
-        (q, ...) float64: NaN for a point outside the mesh. At a vertex (or midpoint) the result is its value. On a
-        common edge, the triangle with the lowest number counts. The bits are the same on every device.
+        (q, ...) float64: NaN for a point outside the mesh, unless `nearest`. At a vertex (or midpoint) the result is
+        its value. On a common edge, the triangle with the lowest number counts. The bits are the same on every device.
 
     Raises:
         OptionError: `values` or `points` have another shape, or a coordinate is not finite.
         InvalidMeshError, WrongTypeError, DeviceUnavailableError, OutOfMemoryError: as for `locate`.
     """
-    return _locator(mesh, points, device, threads).interpolate(values, points, order=order)
+    return _locator(mesh, points, device, threads).interpolate(values, points, order=order, nearest=nearest)
 
 
 def _locator(mesh: Mesh, points: ArrayLike, device: str, threads: int | None) -> Locator:

@@ -105,3 +105,61 @@ def test_values_that_fit_no_mesh_are_refused():
         dmr.interpolate(octahedron, np.ones(4), [[0, 0], [np.nan, 0]])
     assert dmr.interpolate(pinched, [1, 2, 3], [[0, 0]], order=0).tolist() == [1]
     assert dmr.interpolate(pinched, [1, 2, 3], [[1, 0]], order=1).tolist() == [2]
+
+
+def nearest_points(mesh, points):
+    """The nearest point of the mesh to each point outside it, by comparison with all edges of all triangles."""
+    start = np.concatenate([mesh.vertices[mesh.triangles[:, k]] for k in range(3)])
+    along = np.concatenate([mesh.vertices[mesh.triangles[:, (k + 1) % 3]] for k in range(3)]) - start
+    rest = points[:, None] - start
+    place = np.clip((rest * along).sum(axis=2) / (along * along).sum(axis=1), 0, 1)
+    there = start + place[..., None] * along
+    first = np.hypot(*np.moveaxis(there - points[:, None], 2, 0)).argmin(axis=1)
+    return there[np.arange(len(points)), first]
+
+
+def test_outside_the_nearest_point_counts_if_asked_for(device_options):
+    mesh = dmr.refine(dmr.generate("plate", 60), device="cpu").mesh
+    points = np.random.default_rng(6).uniform(-0.5, 3.5, (3000, 2))
+    locator = dmr.Locator(mesh, **device_options)
+    inside = locator.locate(points) >= 0
+    assert 0 < inside.sum() < len(points)
+    there = np.where(inside[:, None], points, nearest_points(mesh, points))
+    assert np.allclose(locator.interpolate(linear(mesh.vertices), points, nearest=True), linear(there), atol=1e-12)
+    triangles = locator.locate(points, nearest=True)
+    assert np.array_equal(triangles[inside], locator.locate(points)[inside])
+    numbers = np.arange(len(mesh.triangles))
+    assert np.array_equal(locator.interpolate(numbers, points, nearest=True, order=0), triangles)
+    second = dmr.second_order(mesh).vertices
+    found = locator.interpolate(quadratic(second), points, nearest=True)
+    assert np.allclose(found, quadratic(there), atol=1e-12)
+    for values in (mesh.vertices, second):
+        expected = dmr.interpolate(mesh, values, points, nearest=True, device="cpu", threads=1)
+        assert locator.interpolate(values, points, nearest=True).tobytes() == expected.tobytes()
+
+
+def test_of_equally_near_edges_the_first_counts_and_corners_keep_their_values(device_options):
+    points = [[2, 2], [-1, 0.5], [0.5, 9], [0.25, 0.75]]
+    assert dmr.interpolate(SQUARE, [0, 1, 2, 3], points, nearest=True, **device_options).tolist() == [2, 1.5, 2.5, 2]
+    assert dmr.locate(SQUARE, points, nearest=True, **device_options).tolist() == [0, 1, 1, 1]
+    empty = dmr.Mesh(SQUARE.vertices, np.empty((0, 3), np.int32))
+    assert dmr.locate(empty, points, nearest=True, **device_options).tolist() == [-1] * 4
+
+
+@pytest.mark.parametrize("turn", [0.1, 1.3])
+def test_a_solution_has_values_at_all_vertices_of_an_adapted_mesh(turn):
+    """Rounding moves new vertices of slanted sides out of the mesh, where `interpolate` has no value by default."""
+    corner = np.array([np.cos(turn), np.sin(turn)])
+    sides = [(0, 0), 3 * corner, 3 * corner + (-corner[1], corner[0]), (-corner[1], corner[0])]
+    mesh = dmr.refine(dmr.domains.polygon(sides), size=0.2).mesh
+    finer = dmr.adapt(mesh, 0.07).mesh
+    without = dmr.interpolate(mesh, linear(mesh.vertices), finer.vertices)
+    assert np.isnan(without).any()
+    found = dmr.interpolate(mesh, linear(mesh.vertices), finer.vertices, nearest=True)
+    assert np.allclose(found, linear(finer.vertices), atol=1e-12)
+    assert found[~np.isnan(without)].tobytes() == without[~np.isnan(without)].tobytes()
+
+
+def test_whether_the_nearest_point_counts_is_a_switch():
+    with pytest.raises(OptionError, match="nearest"):
+        dmr.locate(SQUARE, [[0, 0]], nearest="yes")
