@@ -10,7 +10,8 @@ KERNEL(points_on_segments, const Point *points, const int32 *ends, const int32 *
     }
 }
 
-constexpr float64 LEAST_WEIGHT = 1e-6; // of an edge; it would be negative beside an obtuse angle on both sides
+constexpr float64 LEAST_WEIGHT = 1e-6; // of an edge; it would be negative beside an obtuse angle on both sides,
+constexpr float64 MOST_WEIGHT = 1e3;   // and as large as numbers can be in a needle: no iteration would converge
 
 // The weights of linear finite elements: the cotangents of the angles opposite the edges. Lists the vertices of a mesh
 // without a given value, their neighbours, once per triangle at an edge, and the sums of the weights: by one thread, in
@@ -48,7 +49,8 @@ KERNEL(weigh_neighbours, const Point *points, int64 vertices, const int32 *trian
                     const Point u = {a.x - apex.x, a.y - apex.y}, w = {b.x - apex.x, b.y - apex.y};
                     const float64 area = magnitude(u.x * w.y - u.y * w.x);
                     const float64 cotangent = (u.x * w.x + u.y * w.y) / (area > 0x1p-1022 ? area : 0x1p-1022);
-                    const float64 weight = cotangent > LEAST_WEIGHT ? cotangent : LEAST_WEIGHT;
+                    const float64 least = cotangent > LEAST_WEIGHT ? cotangent : LEAST_WEIGHT;
+                    const float64 weight = least < MOST_WEIGHT ? least : MOST_WEIGHT;
                     const int32 place = first[rows[start]]++; // moved back below
                     ends[place] = way ? one : other;
                     weights[place] = weight;
@@ -61,21 +63,53 @@ KERNEL(weigh_neighbours, const Point *points, int64 vertices, const int32 *trian
     }
 }
 
-// Jacobi's iteration, by one team: in each step, values[moved[i]] becomes the weighted mean of the values at
-// ends[first[i]] to ends[first[i + 1] - 1], all of them at the same time. found: memory for `count` values.
-TEAM_KERNEL(average_values, const int32 *moved, const int32 *first, const int32 *ends, const float64 *weights,
-            const float64 *totals, int64 count, int32 steps, float64 *found, float64 *values) {
-    for (const Team team : launch.teams())
-        for (int32 step = 0; step < steps; ++step) {
-            for (const Index i : team.share(Piece{0, count})) {
-                float64 sum = 0.0;
-                for (int32 k = first[i]; k < first[i + 1]; ++k)
-                    sum += weights[k] * values[ends[k]];
-                found[i] = sum / totals[i];
-            }
-            team.barrier();
-            for (const Index i : team.share(Piece{0, count}))
-                values[moved[i]] = found[i];
-            team.barrier();
+// The values for which each of the listed vertices has the weighted mean of its neighbours, by the method of conjugate
+// gradients (Hestenes and Stiefel 1952), with the sums of the weights as preconditioner, in a fixed order: by one
+// thread. It ends when no value differs from that mean by more than `accuracy`, relatively, or after `steps` steps.
+//
+// numbers: by vertex, its place in the list, as `weigh_neighbours` leaves it in `rows`; is_given: by vertex.
+// scratch: memory for three values per listed vertex.
+KERNEL(solve_means, const int32 *moved, const int32 *numbers, const int32 *is_given, const int32 *first,
+       const int32 *ends, const float64 *weights, const float64 *totals, int64 count, int32 steps, float64 accuracy,
+       float64 *scratch, float64 *values) {
+    float64 *const residual = scratch, *const direction = scratch + count, *const image = scratch + 2 * count;
+    for ([[maybe_unused]] const Index once : launch) {
+        float64 rest = 0.0; // the squared residual, in the norm of the preconditioner
+        bool done = true;
+        for (Index i = 0; i < count; ++i) {
+            float64 sum = -totals[i] * values[moved[i]];
+            for (int32 k = first[i]; k < first[i + 1]; ++k)
+                sum += weights[k] * values[ends[k]];
+            residual[i] = sum;
+            direction[i] = sum / totals[i];
+            rest += sum * direction[i];
+            done &= magnitude(direction[i]) <= accuracy * magnitude(values[moved[i]]);
         }
+        for (int32 step = 0; step < steps && !done; ++step) {
+            float64 curvature = 0.0;
+            for (Index i = 0; i < count; ++i) {
+                float64 sum = totals[i] * direction[i];
+                for (int32 k = first[i]; k < first[i + 1]; ++k)
+                    if (!is_given[ends[k]])
+                        sum -= weights[k] * direction[numbers[ends[k]]];
+                image[i] = sum;
+                curvature += direction[i] * sum;
+            }
+            if (!(curvature > 0.0)) // rounding has ended the progress
+                break;
+            const float64 way = rest / curvature, before = rest;
+            rest = 0.0;
+            done = true;
+            for (Index i = 0; i < count; ++i) {
+                float64 &value = values[moved[i]];
+                value += way * direction[i];
+                residual[i] -= way * image[i];
+                const float64 off = residual[i] / totals[i];
+                rest += residual[i] * off;
+                done &= magnitude(off) <= accuracy * magnitude(value);
+            }
+            for (Index i = 0; i < count; ++i)
+                direction[i] = residual[i] / totals[i] + rest / before * direction[i];
+        }
+    }
 }

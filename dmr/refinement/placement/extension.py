@@ -24,7 +24,7 @@ BETWEEN_LONG = 4.0  # and on those at a piece whose neighbours are this many tim
 NEXT, GROWTH = 20.0, 4.0  # sizes to the first of them, and the ratio of their distances
 RESOLVED = 2.0**-20  # least distance from an end, in lengths of the edge
 POINT = record("Point")
-STEPS = 50  # of Jacobi's iteration
+STEPS, ACCURACY = 1000, 1e-4  # of conjugate gradients, at most, and the largest relative residual
 
 
 def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: int, device: Device) -> SizeField:
@@ -125,12 +125,15 @@ def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np
     rows, moved, listed = device.empty(n, np.int32), device.empty(n, np.int32), device.empty(1, np.int32)
     first, totals = device.empty(n + 1, np.int32), device.empty(n, np.float64)
     ends, weights, found = device.empty(6 * m, np.int32), device.empty(6 * m, np.float64), device.array(values)
+    given = device.array(is_given.astype(np.int32))
     device.launch(
         "weigh_neighbours", 1, device.array(points, POINT), n, device.array(triangles.reshape(-1)), m,
-        device.array(is_given.astype(np.int32)), rows, moved, first, ends, weights, totals, listed,
+        given, rows, moved, first, ends, weights, totals, listed,
     )  # fmt: skip
     count = int(listed.download()[0])
+    scratch = device.empty(3 * count, np.float64)
     device.launch(
-        "average_values", 1, moved, first, ends, weights, totals, count, STEPS, device.empty(count, np.float64), found
+        "solve_means", 1, moved, rows, given, first, ends, weights, totals, count, STEPS, ACCURACY, scratch, found
     )
-    return found.detach()
+    harmonic: Float = np.clip(found.detach(), values.min(), values.max())
+    return harmonic
