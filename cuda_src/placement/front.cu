@@ -249,13 +249,18 @@ INLINE int32 propose_at(int32 node, const Neighbourhood &near, const Nodes &node
     return count;
 }
 
-INLINE bool is_beside_gap(int32 node, const Neighbourhood &near, const Nodes &nodes) {
+// Whether a node has a proposal with a node more than `beyond` and at most `longest` sizes away.
+INLINE bool can_propose(int32 node, const Neighbourhood &near, const Nodes &nodes, float64 beyond, float64 longest) {
     bool found = false;
-    for_proposals(node, near, nodes, LONGEST, ACROSS_GAPS, [&](const Proposal &) {
+    for_proposals(node, near, nodes, beyond, longest, [&](const Proposal &) {
         found = true;
         return false;
     });
     return found;
+}
+
+INLINE bool is_beside_gap(int32 node, const Neighbourhood &near, const Nodes &nodes) {
+    return can_propose(node, near, nodes, LONGEST, ACROSS_GAPS);
 }
 
 // The proposals of the nodes from `first` on.
@@ -280,6 +285,14 @@ KERNEL(flag_gaps, Nodes nodes, Cells cells, Count first, int32 *flags) {
         const Point p = nodes.points[node];
         const bool resolved = nodes.sizes[node] > RESOLVED * (magnitude(p.x) + magnitude(p.y));
         flags[i] = resolved && nodes.beside_gap[node] && is_beside_gap(node, nodes_around(node, nodes, cells), nodes);
+    }
+}
+
+// flags[i] = 1 if node first + i, of a lattice, is at a side of it that the front has not reached.
+KERNEL(flag_open_sides, Nodes nodes, Cells cells, Count first, int32 *flags) {
+    for (const Index i : launch) {
+        const int32 node = int32(first + i);
+        flags[i] = can_propose(node, nodes_around(node, nodes, cells), nodes, 0.0, LONGEST);
     }
 }
 

@@ -199,6 +199,8 @@ def sizes(device: Device) -> Iterator[Case]:
     hole = domains.circle_points(0.2275, 40, (1, 0.75))
     bored = domains.polygon([(0, 0), (2, 0), (2, 1.5), (0, 1.5)], holes=[hole])
     yield "a target with gaps in the front", lambda: refined(bored, device, size=0.05)
+    disc = domains.polygon(domains.circle_points(1, 60))
+    yield "a target behind a lattice", lambda: refined(disc, device, size=0.4, grading=0.05)
     yield "moves taken back", lambda: moves_taken_back(device)
     yield "targets by a function", lambda: refined(mesh, device, size=finer_to_the_left, max_area=0.02)
 

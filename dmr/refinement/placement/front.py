@@ -6,6 +6,7 @@ has proposals accepts one at least: the one of highest priority. So the rounds e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -66,13 +67,24 @@ class Outline:
 class Front:
     """Places points in one domain."""
 
-    def __init__(self, outline: Outline, sizes: SizeSource, device: Device, most: int, *, lattice: int = 0) -> None:
+    def __init__(
+        self,
+        outline: Outline,
+        sizes: SizeSource,
+        device: Device,
+        most: int,
+        *,
+        lattice: int = 0,
+        harmonic: bool = False,
+    ) -> None:
         """Uploads the outline, and proposes apexes at its pieces.
 
         Args:
             outline: where the front starts; sizes: the wanted sizes; device: where it runs.
             most: points to place at most.
             lattice: if one size is wanted in most of the domain, the largest one: points of a lattice there at most.
+            harmonic: whether sizes have no extreme values in the interior of the domain: then no part of it lies behind
+                a lattice of one size.
         """
         self._device, self._sizes, self._even = device, sizes.on(device), sizes.number is not None
         n = self._outline = len(outline.points)
@@ -84,6 +96,7 @@ class Front:
         self._sizes.evaluate(self._points, n, self._node_sizes)
         self._first_blocks = n  # at most, of the first nodes: each of the outline could lie in another one
         inside = self._add_lattice(outline, lattice) if lattice else 0
+        self._passed = 0 if self._even or harmonic else inside  # points of a lattice from which the front continues
         self._unflagged = n + inside  # the first node of which it is not known whether it is beside a gap
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
@@ -107,14 +120,17 @@ class Front:
         """Adds the points of a lattice to the nodes; returns their number."""
         device, n = self._device, self._outline
         largest = float(self._node_sizes.download()[outline.pieces].max())
-        places, count = lattice_points(
+        found = lattice_points(
             outline.points, outline.pieces, outline.boundary, largest, self._sizes, device, most, even=self._even
         )
+        count = found.count
         if count:
             self._points, self._node_sizes = self._points.grown(n + count), self._node_sizes.grown(n + count)
-            self._points[n:].copy_from(places)
-            device.launch("fill_sizes", count, largest, self._node_sizes[n:])
-            self._first_blocks += min(count, most_blocks(self._low, self._high, largest))
+            self._points[n:].copy_from(found.places)
+            self._node_sizes[n:].copy_from(found.sizes)
+            by_level = {math.frexp(size)[1]: size for size in (found.least, found.most)}
+            blocks = sum(most_blocks(self._low, self._high, size) for size in by_level.values())
+            self._first_blocks += min(count, blocks)
         return count
 
     def run(self, limit: TimeLimit, report: Callable[[int], object] | None) -> Float:
@@ -126,6 +142,9 @@ class Front:
         """
         numbers, restarts = self._numbers, 0
         self._advance(limit, report)
+        # A lattice of places with nearly one size can separate others from the outline.
+        if self._passed and self._propose_beyond("flag_open_sides", self._outline, self._passed):
+            self._advance(limit, report)
         while restarts < self._restarts and numbers[Entry.FRONT_NODES] < self._limit and not limit.over:
             nodes, restarts = int(numbers[Entry.FRONT_NODES]), restarts + 1
             if not self._propose_across_gaps():
@@ -162,15 +181,23 @@ class Front:
         Only nodes of the front propose: those of the outline could propose on its other side. Each proposes once: gaps
         beside a node only become smaller.
         """
-        device, numbers = self._device, self._numbers
-        first, nodes = self._unflagged, int(numbers[Entry.FRONT_NODES])
-        count = nodes - first
-        if not count:
-            return False
-        flags = device.empty(count, np.int32)
-        device.launch("flag_gaps", count, self._nodes, self._cells.view, first, flags)
-        listed, found = flagged_indices(flags)
+        first, nodes = self._unflagged, int(self._numbers[Entry.FRONT_NODES])
         self._unflagged = nodes
+        return nodes > first and self._propose_beyond("flag_gaps", first, nodes - first)
+
+    def _propose_beyond(self, kernel: str, first: int, count: int) -> bool:
+        """Proposes apexes at those of some nodes that a kernel flags, for a front that has stopped.
+
+        Args:
+            kernel: flags nodes; first, count: the nodes.
+
+        Returns:
+            Whether there are any proposals.
+        """
+        device, numbers = self._device, self._numbers
+        flags = device.empty(count, np.int32)
+        device.launch(kernel, count, self._nodes, self._cells.view, first, flags)
+        listed, found = flagged_indices(flags)
         if not found:
             return False
         if MOST_PROPOSALS * found > self._apexes.size:

@@ -6,6 +6,7 @@ to the longest segment of the boundary.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +22,9 @@ CLEARANCE = (
 )
 FREE_VERTEX_CLEARANCE = 0.65  # the same for vertices without segments, from which no front advances
 MOST_ROWS = 2**24
-EVEN = 0.02  # largest relative difference of a size from that of the lattice
-SAMPLES, LEAST_SHARE = 256, 1 / 64  # of all places, and the share of samples with the size of the lattice
+EVEN = 0.02  # largest relative difference of a size from that of the lattice,
+NEARLY_EVEN = 0.14  # and where sizes vary
+SAMPLES, LEAST_SHARE = 256, 1 / 16  # of all places, and the share of samples with nearly the size of the lattice
 FIT = 1e-3  # largest sine by which a segment is off the direction of a row,
 FIT_OF_LENGTH = 0.02  # and sizes by which its length is off a whole number of them
 FINER, COARSER = 0.997, 1.051  # sizes of lattices that fit, in units of the one for placing, 0.98 of the one wanted
@@ -47,6 +49,22 @@ class _Rows:
     counts: Int
 
 
+@dataclass(frozen=True, eq=False)
+class LatticePoints:
+    """Points of a lattice.
+
+    Attributes:
+        places, sizes: the points, and the sizes there, on a device; count: how many.
+        least, most: bounds of the sizes.
+    """
+
+    places: DeviceArray
+    sizes: DeviceArray
+    count: int
+    least: float
+    most: float
+
+
 def lattice_points(
     points: Float,
     pieces: Int,
@@ -57,26 +75,30 @@ def lattice_points(
     most: int,
     *,
     even: bool = False,
-) -> tuple[DeviceArray, int]:
-    """Returns the points of the lattice, and their number; none if there could be more than `most`, or few places have
-    the size.
+) -> LatticePoints:
+    """Returns the points of the lattice: none if there could be more than `most`, or few places have nearly one size.
 
     Args:
         points: (n, 2), the vertices of the divided outline, and other points that are there already.
         pieces: (p, 2) of the outline; boundary: (b, 2) segments that have the domain on their left only.
-        size: of the lattice; sizes: the wanted sizes, of which other parts of the domain have smaller ones.
+        size: of the lattice if the size is the same everywhere, otherwise an upper bound; sizes: the wanted sizes.
         device: where points are flagged; most: points at most; even: whether the size is the same everywhere.
     """
+    none = LatticePoints(device.empty(0, POINT), device.empty(0, np.float64), 0, size, size)
     rows = _rows(points, boundary, size, most) if np.isfinite(size) else None  # infinity is no target
-    count = 0 if rows is None else int(rows.counts.sum())
-    if rows is None or not count:
-        return device.empty(0, POINT), 0
+    if rows is None or not rows.counts.sum():
+        return none
     if not even:
         samples = device.array(_samples(rows), POINT)
         at_samples = device.empty(samples.size, np.float64)
         sizes.evaluate(samples, samples.size, at_samples)
-        if (np.abs(at_samples.download() - size) <= EVEN * size).mean() < LEAST_SHARE:
-            return device.empty(0, POINT), 0
+        size, share = _most_frequent(at_samples.download())
+        if share < LEAST_SHARE:
+            return none
+        rows = _rows(points, boundary, size, most)
+        if rows is None or not rows.counts.sum():
+            return none
+    count = int(rows.counts.sum())
     view, held = _view(rows, device)
     assert held  # `view` has only the addresses
     places, flags = device.empty(count, POINT), device.empty(count, np.int32)
@@ -90,12 +112,38 @@ def lattice_points(
             flat = device.array(ends.reshape(-1))
             device.launch("unflag_near_pieces", len(ends), view, outline, flat, clearance * size, flags)
     taken, kept = _flagged(places, flags)
-    if even or not kept:
-        return taken, kept
-    found, flags = device.empty(kept, np.float64), device.empty(kept, np.int32)
+    if not even and kept:
+        found, flags = device.empty(kept, np.float64), device.empty(kept, np.int32)
+        sizes.evaluate(taken, kept, found)
+        device.launch("flag_equal_sizes", kept, found, size, NEARLY_EVEN * size, flags)
+        taken, kept = _flagged(taken, flags)
+    found = device.empty(kept, np.float64)
+    if even:
+        device.launch("fill_sizes", kept, size, found)
+        return LatticePoints(taken, found, kept, size, size)
     sizes.evaluate(taken, kept, found)
-    device.launch("flag_equal_sizes", kept, found, size, EVEN * size, flags)
-    return _flagged(taken, flags)
+    return LatticePoints(taken, found, kept, size * (1 - 1.01 * NEARLY_EVEN), size * (1 + 1.01 * NEARLY_EVEN))
+
+
+def _most_frequent(sizes: Float) -> tuple[float, float]:
+    """Returns the size around which most triangles are wanted, and the share of the samples near it.
+
+    Args:
+        sizes: (n,) at samples that are evenly distributed in the domain.
+    """
+    found = np.sort(sizes[np.isfinite(sizes)])
+    if not len(found):
+        return math.inf, 0.0
+    low = np.searchsorted(found, (1 - NEARLY_EVEN) * found)
+    middle = np.searchsorted(found, found, side="right")
+    high = np.searchsorted(found, (1 + NEARLY_EVEN) * found, side="right")
+    count, length = (np.concatenate([[0.0], np.cumsum(values)]) for values in (found**-2, found**-1))
+    # A size h counts 1 - |h / size - 1| / NEARLY_EVEN times, divided by the square of h.
+    slope, per_length = 1 / NEARLY_EVEN, 1 / (NEARLY_EVEN * found)
+    weight = (1 - slope) * (count[middle] - count[low]) + per_length * (length[middle] - length[low])
+    weight += (1 + slope) * (count[high] - count[middle]) - per_length * (length[high] - length[middle])
+    best = len(found) - 1 - int(weight[::-1].argmax())
+    return float(found[best]), float((high - low)[best] / len(found))
 
 
 def _flagged(places: DeviceArray, flags: DeviceArray) -> tuple[DeviceArray, int]:

@@ -104,6 +104,11 @@ class DividedOutline:
     even: bool
 
     @property
+    def harmonic(self) -> bool:
+        """Whether all sizes are those that `extended` interpolates between pieces."""
+        return any(isinstance(source, SizeField) for source in self.nearby)
+
+    @property
     def shares(self) -> Shares:
         """The parts of a placement that are done after its steps."""
         return shares_of(even=self.even, finer=bool(self.nearby))
@@ -186,7 +191,9 @@ def fill(
         new = division_vertices(mesh, segments, division, device)
         outline = _outline(mesh, segments, division, everywhere, new, device)
         in_time = min(most - len(new), limit.left * POINTS_PER_SECOND)
-        front = Front(outline, sizes, device, most - len(new), lattice=int(in_time) if lattice else 0)
+        front = Front(
+            outline, sizes, device, most - len(new), lattice=int(in_time) if lattice else 0, harmonic=divided.harmonic
+        )
         placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report, shares.front))
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
         if report is not None:

@@ -30,8 +30,9 @@ def placed(device, most=10**6):
     pieces = np.array([*RING, *HOLE, SLIT], np.int32)
     boundary = np.array([*RING, *HOLE], np.int32)
     sizes = EqualSizes(H).on(device)
-    points, count = lattice_points(CORNERS, pieces, boundary, H, sizes, device, most)
-    return points.download().view(np.float64).reshape(-1, 2)[:count]
+    found = lattice_points(CORNERS, pieces, boundary, H, sizes, device, most)
+    assert (found.sizes.download() == H).all() and found.least <= H <= found.most
+    return found.places.download().view(np.float64).reshape(-1, 2)[: found.count]
 
 
 def test_points_keep_their_distances_and_fill_the_domain(device):
@@ -121,3 +122,32 @@ def test_points_of_one_size_lie_in_at_most_as_many_blocks_as_their_rectangle_has
     side = 2.0 ** (np.floor(np.log2(size)) + 4)  # cells of two to four sizes, four in a row
     assert occupied == len(np.unique(np.floor((points - low) / side), axis=0))
     assert occupied <= most_blocks(low, high, size)
+
+
+def cam(corners):
+    """A disc with a nose, of short pieces, around a shaft."""
+    turn = np.linspace(0, 2 * np.pi, corners, endpoint=False)
+    away = 1 + 0.35 * np.maximum(np.cos(turn), 0) ** 3
+    outline = np.stack([away * np.cos(turn), away * np.sin(turn)], axis=1)
+    return domains.polygon(outline, holes=[domains.circle_points(0.3, corners // 4, (0.1, 0))])
+
+
+@pytest.mark.parametrize(("corners", "mean"), [(90, 55), (180, 57)])
+def test_where_sizes_vary_a_little_the_lattice_has_the_most_frequent_one(corners, mean, device_options):
+    """53.9 and 54.7 degrees if only places with the largest size got a lattice: layers from round walls lose points."""
+    domain = cam(corners)
+    fine = dmr.refine(domain, size=0.2, **device_options)
+    assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
+    assert smallest_angles(fine.mesh).mean() >= mean
+    assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(domain, size=0.2, device="cpu", threads=1).mesh)
+
+
+def test_the_front_continues_behind_a_lattice(device_options):
+    """Sizes grow from the fine outline: a ring of the lattice lies between it and the larger ones."""
+    disc = domains.polygon(domains.circle_points(1, 400))
+    mesh = dmr.refine(disc, size=0.1, grading=0.03, **device_options).mesh
+    start, end = (mesh.vertices[ends] for ends in mesh.edges.T)
+    wanted = np.minimum(2 * np.sin(np.pi / 400) + 0.03 * (1 - np.hypot(*(0.5 * (start + end)).T)), 0.1)
+    ratios = np.hypot(*(end - start).T) / wanted
+    assert ((ratios > 0.7) & (ratios < 1.35)).mean() > 0.99  # 0.89 without
+    assert smallest_angles(mesh).min() > 40  # 30

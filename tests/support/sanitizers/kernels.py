@@ -107,6 +107,8 @@ def lattices():
     hole = circle_points(0.2275, 40, (1, 0.75))  # the front stops around it, and continues across gaps
     run = dmr.refine(polygon([(0, 0), (2, 0), (2, 1.5), (0, 1.5)], holes=[hole]), size=0.05, device="cpu", threads=3)
     yield ["gaps"], digest(run.mesh.vertices, run.mesh.triangles)
+    run = dmr.refine(polygon(circle_points(1, 60)), size=0.4, grading=0.05, device="cpu", threads=3)
+    yield ["behind a lattice"], digest(run.mesh.vertices, run.mesh.triangles)
 
 
 class Estimated:
