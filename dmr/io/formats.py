@@ -220,6 +220,8 @@ def _write(
         return write_part(path, item, overwrite=overwrite, base=base, threads=threads)
     if isinstance(item, Pslg):
         raise FileError(f"a PSLG has no triangles, and cannot be written as {suffix}: use .poly or .npz", path)
+    if not len(item.triangles):
+        raise FileError(f"cannot be written as {suffix}: the mesh has no triangles", path)
     return write_through_meshio(path, item, form, overwrite=overwrite, order=extras.order)
 
 

@@ -94,8 +94,8 @@ def view(
     color = None if color is None else chosen("color", color, QUANTITIES)
     edges, titles = switch("edges", edges), tuple(str(title) for title in listed("titles", titles))
     window_size = None if window_size is None else _checked_size(window_size)
-    if any(not len(each.vertices) for each in meshes):
-        raise DmrError("there is nothing to draw: the mesh has no vertices")
+    if any(not len(each.triangles if isinstance(each, Mesh) else each.vertices) for each in meshes):
+        raise DmrError("there is nothing to draw: the mesh has no triangles, or the graph no vertices")
     target = None if screenshot is None else file_path(screenshot, "screenshot")
     if target is not None and target.suffix.lower() not in IMAGE_FORMATS:
         raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")

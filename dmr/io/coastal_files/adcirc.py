@@ -160,7 +160,8 @@ def write_adcirc(path: Path, mesh: Mesh, *, overwrite: bool) -> list[Path]:
 
     Raises:
         FileError: the file cannot be written.
-        InvalidMeshError: an edge has two triangles on one side, or a boundary has a type that needs heights.
+        InvalidMeshError: an edge has two triangles on one side, a depth is not finite, or a boundary has a type that
+            needs heights.
     """
     names = mesh.names[MARKERS]
     chains = boundary_chains(mesh)

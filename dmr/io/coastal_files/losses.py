@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from dmr.common.text import counted
+from dmr.errors import InvalidMeshError
 from dmr.io.meshio_files.tags import Tags, as_whole
 from dmr.mesh.types import Float, Mesh
 
@@ -15,9 +16,22 @@ log = logging.getLogger("dmr.io")
 
 
 def elevations(mesh: Mesh) -> Float:
-    """(n,): vertex attribute 0, or 0 if there is none."""
+    """(n,): vertex attribute 0, or 0 if there is none.
+
+    Raises:
+        InvalidMeshError: an attribute is not finite; names the vertex.
+    """
     assert mesh.vertex_attributes is not None
-    return mesh.vertex_attributes[:, 0] if mesh.vertex_attributes.shape[1] else np.zeros(len(mesh.vertices))
+    if not mesh.vertex_attributes.shape[1]:
+        return np.zeros(len(mesh.vertices))
+    found = mesh.vertex_attributes[:, 0]
+    wrong = np.flatnonzero(~np.isfinite(found))
+    if wrong.size:
+        first = int(wrong[0])
+        raise InvalidMeshError(
+            f"attribute 0, the depth or elevation, is {found[first]:g}, not a finite number", "vertex", first
+        )
+    return found
 
 
 def regions_of(mesh: Mesh) -> Tags | None:

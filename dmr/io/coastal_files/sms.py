@@ -112,6 +112,7 @@ def write_sms(path: Path, mesh: Mesh, *, overwrite: bool) -> list[Path]:
 
     Raises:
         FileError: the file cannot be written.
+        InvalidMeshError: an elevation is not finite.
     """
     warn_of_losses(path, mesh, regions=True)
     data = "".join(_cards(mesh)).encode()

@@ -78,8 +78,10 @@ def _with_attributes(mesh: Mesh, old: Mesh) -> Mesh:
     assert mesh.triangle_attributes is not None
     if old.vertex_attributes.shape[1]:
         places = DeviceBackground(old, open_device("cpu")).places(mesh.vertices)
-        parts = places.weights[:, :, None] * old.vertex_attributes[places.corners]
-        found["vertex_attributes"] = (parts[:, 0] + parts[:, 1]) + parts[:, 2]
+        weights, given = places.weights[:, :, None], old.vertex_attributes[places.corners]
+        with np.errstate(invalid="ignore"):  # attributes may be infinite, or NaN, at corners that have no weight, too
+            parts = np.where((weights == 0) & ~np.isfinite(given), 0.0, weights * given)
+            found["vertex_attributes"] = (parts[:, 0] + parts[:, 1]) + parts[:, 2]
     if old.triangle_attributes.shape[1]:
         attributes = old.triangle_attributes[find_parents(mesh, old)]
         if mesh.triangle_attributes.shape[1]:

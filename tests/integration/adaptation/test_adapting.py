@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -88,6 +89,18 @@ def test_the_bits_are_the_same_on_every_device(device_options):
     expected = dmr.adapt(first, sizes, device="cpu", threads=1).mesh
     found = dmr.adapt(first, sizes, **device_options).mesh
     assert digest(found.vertices, found.triangles) == digest(expected.vertices, expected.triangles)
+
+
+@pytest.mark.parametrize("unknown", [np.inf, np.nan])
+def test_kept_vertices_keep_their_attributes_beside_others_without(unknown):
+    mesh = dmr.refine(L_SHAPE, max_area=0.1, device="cpu").mesh
+    values = np.where(mesh.vertices[:, :1] > 1, unknown, mesh.vertices[:, 1:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new = dmr.adapt(replace(mesh, vertex_attributes=values), 0.3, device="cpu").mesh
+    assert np.array_equal(new.vertex_attributes[:6], values[:6], equal_nan=True)
+    left = new.vertices[:, 0] < 0.7
+    assert np.allclose(new.vertex_attributes[left, 0], new.vertices[left, 1])
 
 
 def test_attributes_are_transferred():

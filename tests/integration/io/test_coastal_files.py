@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import time
 from pathlib import Path
@@ -324,6 +325,16 @@ def test_requests_that_the_formats_do_not_support(tmp_path: Path) -> None:
         with pytest.raises(FileError, match="exists"):
             write(tmp_path / name, BAY, overwrite=False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.2dm", "fort.14"]
+
+
+def test_depths_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    """As of vertices outside the mesh that depths were interpolated in."""
+    depths = np.zeros((len(BAY.vertices), 1))
+    depths[3:5] = [[np.nan], [np.inf]]
+    for name in ("fort.14", "a.2dm"):
+        with pytest.raises(InvalidMeshError, match="vertex 3: attribute 0, the depth or elevation, is nan"):
+            write(tmp_path / name, dataclasses.replace(BAY, vertex_attributes=depths))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow

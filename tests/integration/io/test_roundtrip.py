@@ -333,6 +333,9 @@ def test_empty_mesh(tmp_path: Path) -> None:
     assert same(read(tmp_path / "a.ele"), empty)
     assert read_neighbours(tmp_path / "a.neigh").shape == (0, 3)
     assert read_edges(tmp_path / "a.edge")[0].shape == (0, 2)
+    for vertices in (empty.vertices, np.eye(2)):
+        with pytest.raises(FileError, match=r"a\.vtu: cannot be written as \.vtu: the mesh has no triangles"):
+            write(tmp_path / "a.vtu", Mesh(vertices, empty.triangles))
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,8 @@ def test_invalid_view_options_are_refused(tmp_path):
         view(Mesh(SQUARE.vertices, SQUARE.triangles), color="region", screenshot=tmp_path / "a.png")
     with pytest.raises(DmrError, match="nothing to draw"):
         view(Mesh(np.empty((0, 2)), np.empty((0, 3), np.int32)), screenshot=tmp_path / "a.png")
+    with pytest.raises(DmrError, match="nothing to draw: the mesh has no triangles"):
+        view(Mesh(SQUARE.vertices, np.empty((0, 3), np.int32)), compare=SQUARE, screenshot=tmp_path / "a.png")
     with pytest.raises(FileError, match=r"no folder .*missing"):
         view(SQUARE, screenshot=tmp_path / "missing" / "a.png", window_size=(100, 100))
     (tmp_path / "b.png").mkdir()
