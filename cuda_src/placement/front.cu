@@ -202,25 +202,38 @@ INLINE Neighbourhood nodes_around(int32 node, const Nodes &nodes, const Cells &c
     return near;
 }
 
-// Calls visit(proposal) for those of a node with nodes of smaller numbers, more than `beyond` and at most `longest`
-// sizes away, in the order of their numbers, until it returns false.
-template <class Visit>
-INLINE void for_proposals(int32 node, const Neighbourhood &near, const Nodes &nodes, float64 beyond, float64 longest,
-                          Visit visit) {
+// Places in a neighbourhood of nodes with which a node proposes.
+struct Partners {
+    int count = 0;
+    int places[MOST_NEAR + 1];
+};
+
+// Lists the nodes of smaller numbers around a node that are at most `longest` sizes away, and those farther away, but
+// at most ACROSS_GAPS sizes.
+INLINE void find_partners(int32 node, const Neighbourhood &near, const Nodes &nodes, float64 longest, Partners &within,
+                          Partners &beyond) {
     const Point p = nodes.points[node];
-    int places[MOST_NEAR + 1], listed = 0;
+    const float64 size = nodes.sizes[node];
     for (int k = 0; k < near.count; ++k) {
-        const float64 wanted = 0.5 * (nodes.sizes[node] + nodes.sizes[near.nodes[k]]), unit = wanted * wanted;
+        const float64 wanted = 0.5 * (size + nodes.sizes[near.nodes[k]]), unit = wanted * wanted;
         const float64 squared = squared_length(near.at(k), p);
-        places[listed] = k;
-        listed += (near.nodes[k] < node) & (squared > beyond * beyond * unit) & (squared <= longest * longest * unit);
+        const bool is_smaller = near.nodes[k] < node, is_within = squared <= longest * longest * unit;
+        within.places[within.count] = k;
+        within.count += is_smaller & is_within & (squared > 0.0);
+        beyond.places[beyond.count] = k;
+        beyond.count += is_smaller & !is_within & (squared <= ACROSS_GAPS * ACROSS_GAPS * unit);
     }
-    if (listed == 0)
-        return;
-    const bool by_outline = near.has_one_below(int32(nodes.outline));
-    for (int rank = 0; rank < listed; ++rank) {
+}
+
+// Calls visit(proposal) for those of a node with its partners, in the order of their numbers, until it returns false.
+// (Reorders the partners.)
+template <class Visit>
+INLINE void for_proposals(int32 node, const Neighbourhood &near, const Nodes &nodes, Partners &partners, Visit visit) {
+    const Point p = nodes.points[node];
+    int *const places = partners.places;
+    for (int rank = 0; rank < partners.count; ++rank) {
         int first = rank;
-        for (int k = rank + 1; k < listed; ++k)
+        for (int k = rank + 1; k < partners.count; ++k)
             first = near.nodes[places[k]] < near.nodes[places[first]] ? k : first;
         const int place = places[first];
         places[first] = places[rank];
@@ -230,7 +243,6 @@ INLINE void for_proposals(int32 node, const Neighbourhood &near, const Nodes &no
             const Point a = turn ? near.at(place) : p, b = turn ? p : near.at(place);
             Proposal here = shape.on(a, b);
             here.origin = p;
-            here.by_outline = by_outline;
             // Slightly less than the spacing: the size at the apex is not known yet.
             if (near.keeps_distance(here.apex, 0.9 * SPACING * here.side) && !visit(here))
                 return;
@@ -238,29 +250,29 @@ INLINE void for_proposals(int32 node, const Neighbourhood &near, const Nodes &no
     }
 }
 
-// Stores the proposals that `for_proposals` visits, at most MOST_PROPOSALS; returns how many.
-INLINE int32 propose_at(int32 node, const Neighbourhood &near, const Nodes &nodes, float64 beyond, float64 longest,
+// Stores the proposals of a node with its partners, at most MOST_PROPOSALS; returns how many.
+INLINE int32 propose_at(int32 node, const Neighbourhood &near, const Nodes &nodes, Partners &partners,
                         Proposal *proposals) {
     int count = 0;
-    for_proposals(node, near, nodes, beyond, longest, [&](const Proposal &made) {
+    if (partners.count == 0)
+        return 0;
+    const bool by_outline = near.has_one_below(int32(nodes.outline));
+    for_proposals(node, near, nodes, partners, [&](Proposal &made) {
+        made.by_outline = by_outline;
         proposals[count++] = made;
         return count < MOST_PROPOSALS;
     });
     return count;
 }
 
-// Whether a node has a proposal with a node more than `beyond` and at most `longest` sizes away.
-INLINE bool can_propose(int32 node, const Neighbourhood &near, const Nodes &nodes, float64 beyond, float64 longest) {
+// Whether a node has a proposal with one of its partners.
+INLINE bool can_propose(int32 node, const Neighbourhood &near, const Nodes &nodes, Partners &partners) {
     bool found = false;
-    for_proposals(node, near, nodes, beyond, longest, [&](const Proposal &) {
+    for_proposals(node, near, nodes, partners, [&](const Proposal &) {
         found = true;
         return false;
     });
     return found;
-}
-
-INLINE bool is_beside_gap(int32 node, const Neighbourhood &near, const Nodes &nodes) {
-    return can_propose(node, near, nodes, LONGEST, ACROSS_GAPS);
 }
 
 // The proposals of the nodes from `first` on.
@@ -269,8 +281,10 @@ TEAM_KERNEL(propose_at_nodes, Nodes nodes, Cells cells, Proposals proposals, Cou
         const Sums<1> found = team.sum(piece_of(team.number, count), [&](Index i) {
             const int32 node = int32(first + i);
             const Neighbourhood near = nodes_around(node, nodes, cells);
-            proposals.counts[i] = propose_at(node, near, nodes, 0.0, LONGEST, proposals.made + MOST_PROPOSALS * i);
-            nodes.beside_gap[node] = is_beside_gap(node, near, nodes);
+            Partners partners, across;
+            find_partners(node, near, nodes, LONGEST, partners, across);
+            proposals.counts[i] = propose_at(node, near, nodes, partners, proposals.made + MOST_PROPOSALS * i);
+            nodes.beside_gap[node] = can_propose(node, near, nodes, across);
             return Sums<1>{{proposals.counts[i]}};
         });
         store_sums(team, found, proposals.sums);
@@ -283,8 +297,13 @@ KERNEL(flag_gaps, Nodes nodes, Cells cells, Count first, int32 *flags) {
     for (const Index i : launch) {
         const int32 node = int32(first + i);
         const Point p = nodes.points[node];
-        const bool resolved = nodes.sizes[node] > RESOLVED * (magnitude(p.x) + magnitude(p.y));
-        flags[i] = resolved && nodes.beside_gap[node] && is_beside_gap(node, nodes_around(node, nodes, cells), nodes);
+        flags[i] = 0;
+        if (!nodes.beside_gap[node] || !(nodes.sizes[node] > RESOLVED * (magnitude(p.x) + magnitude(p.y))))
+            continue;
+        const Neighbourhood near = nodes_around(node, nodes, cells);
+        Partners partners, across;
+        find_partners(node, near, nodes, LONGEST, partners, across);
+        flags[i] = can_propose(node, near, nodes, across);
     }
 }
 
@@ -292,7 +311,10 @@ KERNEL(flag_gaps, Nodes nodes, Cells cells, Count first, int32 *flags) {
 KERNEL(flag_open_sides, Nodes nodes, Cells cells, Count first, int32 *flags) {
     for (const Index i : launch) {
         const int32 node = int32(first + i);
-        flags[i] = can_propose(node, nodes_around(node, nodes, cells), nodes, 0.0, LONGEST);
+        const Neighbourhood near = nodes_around(node, nodes, cells);
+        Partners partners, across;
+        find_partners(node, near, nodes, LONGEST, partners, across);
+        flags[i] = can_propose(node, near, nodes, partners);
     }
 }
 
@@ -302,8 +324,10 @@ TEAM_KERNEL(propose_across_gaps, const int32 *listed, Nodes nodes, Cells cells, 
     for (const Team team : launch.teams()) {
         const Sums<1> found = team.sum(piece_of(team.number, count), [&](Index i) {
             const int32 node = int32(first + listed[i]);
-            proposals.counts[i] = propose_at(node, nodes_around(node, nodes, cells), nodes, 0.0, ACROSS_GAPS,
-                                             proposals.made + MOST_PROPOSALS * i);
+            const Neighbourhood near = nodes_around(node, nodes, cells);
+            Partners partners, none;
+            find_partners(node, near, nodes, ACROSS_GAPS, partners, none);
+            proposals.counts[i] = propose_at(node, near, nodes, partners, proposals.made + MOST_PROPOSALS * i);
             return Sums<1>{{proposals.counts[i]}};
         });
         store_sums(team, found, proposals.sums);

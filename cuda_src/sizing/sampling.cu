@@ -111,13 +111,14 @@ KERNEL(find_crossed_quadrants, const int32 *rectangles, const int32 *edges, int6
 // share a place: it is listed once.
 //
 // meets, places: as above; corners: by row: the samples at the corners of the rectangle.
-// nodes: the number of the first quadrant; side: how many places there are in a row of the whole extent.
+// nodes: the number of the first quadrant; row_bits: of the numbers of rows in the whole extent.
 // children: receives the numbers of quadrants, -1 for those outside.
 // numbers: by row and place: receives the samples at corners, and -2 - k for the k-th new place; -1 for no place.
 // table, owners, mask: a hash table of places; the keys in the table start with 0.
-// keys: receives the new places, column * side + row; counts: how many quadrants and new places there are.
+// keys: receives the new places, the bits of the column before those of the row; counts: how many quadrants and new
+// places there are.
 KERNEL(number_quadrants, const int32 *meets, const int32 *places, const int32 *corners, int64 divided, int64 nodes,
-       int64 side, int32 *children, int32 *numbers, uint64 *table, int32 *owners, int64 mask, int64 *keys,
+       int32 row_bits, int32 *children, int32 *numbers, uint64 *table, int32 *owners, int64 mask, int64 *keys,
        int32 *counts) {
     for ([[maybe_unused]] const Index once : launch) {
         int32 made = 0, found = 0;
@@ -136,7 +137,7 @@ KERNEL(number_quadrants, const int32 *meets, const int32 *places, const int32 *c
                     at[place] = corners[QUADRANTS * row + place_corner(place)];
                 } else if (needed[place]) {
                     const int64 column = 2 * int64(places[2 * row]) + place % 3;
-                    const int64 key = column * side + 2 * int64(places[2 * row + 1]) + place / 3;
+                    const int64 key = column << row_bits | (2 * int64(places[2 * row + 1]) + place / 3);
                     int64 slot = int64(mixed(uint64(key)) & uint64(mask));
                     while (table[slot] != 0 && table[slot] != uint64(key) + 1)
                         slot = (slot + 1) & mask;

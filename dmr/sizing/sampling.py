@@ -169,22 +169,22 @@ def _divide(
         device.array(array.content().reshape(now.size, -1)[kept].reshape(-1)) for array in (now.places, now.corners)
     )
     meets, crossed, crossing = extent.meets(places, kept, now.rectangles, now.edges, level + 1)
-    side = 2 ** (level + 1) + 1
+    row_bits = level + 2  # of the rows 0 to 2 ** (level + 1)
     children, numbers = device.empty(meets.size, np.int32), device.empty(PLACES * len(kept), np.int32)
     most = (PLACES - QUADRANTS) * len(kept)
     slots = 1 << (2 * most).bit_length()
     counts, keys = device.empty(2, np.int32), device.empty(most, np.int64)
     device.launch(
-        "number_quadrants", 1, meets, places, corners, len(kept), nodes, side, children, numbers,
+        "number_quadrants", 1, meets, places, corners, len(kept), nodes, row_bits, children, numbers,
         device.zeros(slots, np.uint64), device.empty(slots, np.int32), slots - 1, keys, counts,
     )  # fmt: skip
     made, found = counts.content().tolist()
-    new = keys.content()[:found]
-    order = np.argsort(new)
+    order = np.argsort(keys.content()[:found])
+    new = keys.content()[order]
     rank = np.empty(found, np.int32)
     rank[order] = np.arange(found, dtype=np.int32)
     first = len(samples.values)
-    samples.add(np.stack([new[order] // side, new[order] % side], axis=1) / (side - 1))
+    samples.add(np.stack([new >> row_bits, new & (2**row_bits - 1)], axis=1) / 2.0 ** (level + 1))
     below = Rectangles(
         device.empty(2 * made, np.int32), device.empty(QUADRANTS * made, np.int32), device.empty(made, np.float64),
         children.content()[crossed] - np.int32(nodes), crossing,
@@ -198,6 +198,8 @@ def _divide(
 
 def _completed(values: Float, corners: Int) -> Float:
     """Gives samples without a size the smallest one of their neighbours, one layer after the other."""
+    if not np.isnan(values).any():
+        return values
     sides = np.concatenate([corners[:, pair] for pair in SIDES])
     values = values.copy()
     while np.isnan(values).any():
