@@ -193,7 +193,7 @@ def _placed(
             even=None if settings.bounds or options.max_area is not None else even,
         )  # fmt: skip
         placement = fill(
-            mesh, divided, divided.sizes, device, lattice=divided.even, most=most, limit=settings.time_limit,
+            mesh, divided, divided.sizes, device, lattice=True, most=most, limit=settings.time_limit,
             report=report,
         )  # fmt: skip
     admitted = divided.shares.admitted

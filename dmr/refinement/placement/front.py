@@ -36,6 +36,7 @@ MOST_PROPOSALS = constant("MOST_PROPOSALS")
 MOST_ROUNDS = 2**31 - 1
 ROUNDS_TO_REPORT = 16  # between two reports
 FEWEST_NODES, FEWEST_PENDING = 4096, 1024  # for which there is memory at least: recording rounds again takes longer
+FEWEST_IN_LATTICE = 1000  # points, where sizes are given by place: the front places fewer of them in less time
 MOST_RESTARTS = 16  # of a front that has stopped beside gaps
 
 
@@ -65,7 +66,11 @@ class Outline:
 
 
 class Front:
-    """Places points in one domain."""
+    """Places points in one domain.
+
+    Attributes:
+        in_lattice: the number of points of a lattice, which are placed first.
+    """
 
     def __init__(
         self,
@@ -82,7 +87,7 @@ class Front:
         Args:
             outline: where the front starts; sizes: the wanted sizes; device: where it runs.
             most: points to place at most.
-            lattice: if one size is wanted in most of the domain, the largest one: points of a lattice there at most.
+            lattice: the most points of a lattice, where nearly one size is wanted.
             harmonic: whether sizes have no extreme values in the interior of the domain: then no part of it lies behind
                 a lattice of one size.
         """
@@ -95,7 +100,7 @@ class Front:
         self._beside_gap = device.empty(0, np.int32)
         self._sizes.evaluate(self._points, n, self._node_sizes)
         self._first_blocks = n  # at most, of the first nodes: each of the outline could lie in another one
-        inside = self._add_lattice(outline, lattice) if lattice else 0
+        inside = self.in_lattice = self._add_lattice(outline, lattice, harmonic=harmonic) if lattice else 0
         self._passed = 0 if self._even or harmonic else inside  # points of a lattice from which the front continues
         self._unflagged = n + inside  # the first node of which it is not known whether it is beside a gap
         first, across = _incident(outline.pieces, n)
@@ -116,13 +121,14 @@ class Front:
             with device.rehearsal():
                 self._launch_round()
 
-    def _add_lattice(self, outline: Outline, most: int) -> int:
+    def _add_lattice(self, outline: Outline, most: int, *, harmonic: bool) -> int:
         """Adds the points of a lattice to the nodes; returns their number."""
         device, n = self._device, self._outline
         largest = float(self._node_sizes.download()[outline.pieces].max())
         found = lattice_points(
-            outline.points, outline.pieces, outline.boundary, largest, self._sizes, device, most, even=self._even
-        )
+            outline.points, outline.pieces, outline.boundary, largest, self._sizes, device, most, even=self._even,
+            fewest=0 if self._even or harmonic else FEWEST_IN_LATTICE,
+        )  # fmt: skip
         count = found.count
         if count:
             self._points, self._node_sizes = self._points.grown(n + count), self._node_sizes.grown(n + count)

@@ -75,6 +75,7 @@ def lattice_points(
     most: int,
     *,
     even: bool = False,
+    fewest: int = 0,
 ) -> LatticePoints:
     """Returns the points of the lattice: none if there could be more than `most`, or few places have nearly one size.
 
@@ -83,6 +84,7 @@ def lattice_points(
         pieces: (p, 2) of the outline; boundary: (b, 2) segments that have the domain on their left only.
         size: of the lattice if the size is the same everywhere, otherwise an upper bound; sizes: the wanted sizes.
         device: where points are flagged; most: points at most; even: whether the size is the same everywhere.
+        fewest: there is no lattice, either, if it would have about fewer points than this.
     """
     none = LatticePoints(device.empty(0, POINT), device.empty(0, np.float64), 0, size, size)
     rows = _rows(points, boundary, size, most) if np.isfinite(size) else None  # infinity is no target
@@ -96,7 +98,7 @@ def lattice_points(
         if share < LEAST_SHARE:
             return none
         rows = _rows(points, boundary, size, most)
-        if rows is None or not rows.counts.sum():
+        if rows is None or not rows.counts.sum() or share * rows.counts.sum() < fewest:
             return none
     count = int(rows.counts.sum())
     view, held = _view(rows, device)

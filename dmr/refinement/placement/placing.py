@@ -178,7 +178,7 @@ def fill(
     Args:
         mesh: that of `divide_outline`; divided: its outline; sizes: with which points are placed.
         device: where the front runs.
-        lattice: whether one size is wanted in most of the domain.
+        lattice: whether a lattice may be placed where nearly one size is wanted.
         most: the most points to insert; the first ones of the front are placed.
         limit: the limit on seconds, which ends the front.
         report: called several times with the part of the placement that is done.
@@ -194,7 +194,8 @@ def fill(
         front = Front(
             outline, sizes, device, most - len(new), lattice=int(in_time) if lattice else 0, harmonic=divided.harmonic
         )
-        placed = front.run(limit, None if report is None else _front_report(mesh, sizes, report, shares.front))
+        advances = None if report is None else _front_report(mesh, sizes, report, shares.front, front.in_lattice)
+        placed = front.run(limit, advances)
         pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
         if report is not None:
             report(shares.front)
@@ -208,7 +209,7 @@ def fill(
     made, on_device = _mesh(mesh, segments, division, vertices, plane, origin, device)
     if report is not None:
         report(shares.filled)
-    return Placement(mesh, made, segments, origin, division, lattice and not divided.nearby, on_device)
+    return Placement(mesh, made, segments, origin, division, divided.even and lattice and not divided.nearby, on_device)
 
 
 def _triangulated(outline: Float, placed: Float, pieces: Int, device: Device) -> tuple[Float, Plane]:
@@ -229,10 +230,11 @@ def _triangulated(outline: Float, placed: Float, pieces: Int, device: Device) ->
         placed = np.delete(placed, on_pieces - len(outline), axis=0)
 
 
-def _front_report(mesh: Mesh, sizes: SizeSource, report: Report, share: float) -> Callable[[int], object]:
-    """Returns a function of the number of points that reports the part of the work that is done."""
-    expected = max(0.5 * target_triangles(mesh, sizes), 1.0)
-    return lambda points: report(share * min(points / expected, 1.0))
+def _front_report(mesh: Mesh, sizes: SizeSource, report: Report, share: float, first: int) -> Callable[[int], object]:
+    """Returns a function of the number of points that reports the part of the work that is done; `first` of them are
+    there at the beginning."""
+    expected = max(0.5 * target_triangles(mesh, sizes) - first, 1.0)
+    return lambda points: report(share * min((points - first) / expected, 1.0))
 
 
 def division_vertices(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Float:

@@ -151,3 +151,21 @@ def test_the_front_continues_behind_a_lattice(device_options):
     ratios = np.hypot(*(end - start).T) / wanted
     assert ((ratios > 0.7) & (ratios < 1.35)).mean() > 0.99  # 0.89 without
     assert smallest_angles(mesh).min() > 40  # 30
+
+
+def test_sizes_by_place_get_a_lattice_where_they_are_nearly_equal(device_options):
+    """54 degrees by the front alone: layers of the wave-like walls become narrower and lose points."""
+    x = np.linspace(0, 4, 80)
+    low, high = (np.stack([x, shift + 0.3 * np.sin(3 * x)], axis=1) for shift in (0, 0.5))
+    channel = domains.polygon(np.concatenate([low, high[::-1]]))
+
+    def size(points):
+        return 0.015 + 0.02 * (1 + np.sin(4 * points[:, 0]))
+
+    fine = dmr.refine(channel, size=size, **device_options)
+    assert dmr.validate(fine.mesh, input=channel, min_angle=30).ok
+    start, end = (fine.mesh.vertices[ends] for ends in fine.mesh.edges.T)
+    ratios = np.hypot(*(end - start).T) / size(0.5 * (start + end))
+    assert 0.94 < ratios.mean() < 1.03 and ((ratios > 0.7) & (ratios < 1.35)).mean() >= 0.97
+    assert smallest_angles(fine.mesh).mean() > 55
+    assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(channel, size=size, device="cpu", threads=1).mesh)

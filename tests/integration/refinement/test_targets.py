@@ -281,7 +281,8 @@ def test_grading_bounds_the_growth_of_sizes(device_options):
         counts.append(len(fine.mesh.triangles))
         reference = dmr.refine(plate, size=jump, grading=grading, device="cpu", threads=1)
         assert mesh_digest(fine.mesh) == mesh_digest(reference.mesh)
-    assert counts[0] * 1.5 <= counts[1] and counts[1] * 1.3 < counts[2]
+    # Without a bound, nearly all triangles are those of the small disc, 726 of equilateral ones.
+    assert counts[0] > 700 and counts[0] * 1.15 <= counts[1] and counts[1] * 1.3 < counts[2]
     ends = fine.mesh.vertices[fine.mesh.edges]
     away = np.maximum(np.hypot(*(ends.mean(axis=1) - (2, 1)).T) - 0.2, 0)
     assert (np.hypot(*(ends[:, 1] - ends[:, 0]).T) < 2 * (0.02 + 0.2 * away)).all()
