@@ -25,15 +25,17 @@ _Mesh = TypeVar("_Mesh", bound=MeshArrays)
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Edges of a mesh as its triangulation has found them.
+    """Edges of a mesh, and an order of its vertices, as its triangulation has found them.
 
     Attributes:
         find: returns `neighbours`, which may have to be copied from a device.
         sides: (s,) int32 a triangle on a segment, and which of its edges that is: triangle << 2 | edge.
+        along: (n,) int32 the vertices along the curve by which refinements order them; None if it is not known.
     """
 
     find: Callable[[], Int]
     sides: Int
+    along: Int | None = None
 
     @property
     def neighbours(self) -> Int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from dmr.common.native import declare, interruptible, load_library
 from dmr.common.threads import available_threads
 
-INTERFACE = 5  # of `serial/library.cpp`, which has it too: increment both when a function's arguments change
+INTERFACE = 6  # of `serial/library.cpp`, which has it too: increment both when a function's arguments change
 
 LIBRARY = Path(__file__).with_name("_triangulation.so")
 
@@ -23,7 +23,7 @@ def library() -> ctypes.CDLL:
         loaded, "dmr_triangulation", None,
         c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, c_int32, c_int32, POINTER(c_int32), POINTER(c_void_p),
     )  # fmt: skip
-    interruptible(loaded, "dmr_triangulation_arrays", c_int32, *[c_void_p] * 10)
+    interruptible(loaded, "dmr_triangulation_arrays", c_int32, *[c_void_p] * 11)
     interruptible(
         loaded, "dmr_boundary_sweep", None, c_void_p, c_int32, c_void_p, c_void_p, c_int32, c_void_p
     )  # fmt: skip

@@ -136,7 +136,7 @@ def triangulate_noting(
         area_bounds=None if domain.area_bounds is None else domain.area_bounds[tables.labels],
         **arrays,
     )
-    return record_triangulation(mesh, Links(tables.finding_neighbours(), sides)), notes, kept
+    return record_triangulation(mesh, Links(tables.finding_neighbours(), sides, plane.along)), notes, kept
 
 
 def fastest_plane(
@@ -203,9 +203,8 @@ def _arrays(
     given = pslg.segment_markers[plane.edge_segments[pieces]]
     on_boundary = domain.left[pieces] != domain.right[pieces]
     markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
-    boundary = np.concatenate(
-        [ends[np.flatnonzero(on_boundary)].ravel(), plane.hull if convex_hull else plane.hull[:0]]
-    )
+    bounding = ends if on_boundary.all() else ends[np.flatnonzero(on_boundary)]
+    boundary = np.concatenate([bounding.ravel(), plane.hull if convex_hull else plane.hull[:0]])
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
     return {
         "vertices": vertices,

@@ -100,8 +100,9 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg, threads: int) -> Pl
     labels, table, places = np.empty(triangles, np.int32), np.empty((edges, 7), np.int32), np.empty((fresh, 2))
     found, same_as = np.empty((conflicts, 4), np.int32), np.empty(len(pslg.vertices) * equal, np.int32)
     hull, label_range = np.empty(outermost, np.int32), np.empty(2, np.int32)
+    along = np.empty(0 if fresh else len(pslg.vertices), np.int32)
     filled: tuple[NDArray[np.generic], ...] = (
-        corners, neighbours, labels, table, places, found, same_as, hull, label_range,
+        corners, neighbours, labels, table, places, found, same_as, hull, label_range, along,
     )  # fmt: skip
     if native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled)) == NO_MEMORY:
         raise MemoryError
@@ -118,6 +119,7 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg, threads: int) -> Pl
         conflicts=found,
         same_as=same_as if equal else None,
         hull=hull,
+        along=None if fresh else along,
         hole_labels=_locate(native, handle, labels, pslg.holes),
         region_labels=_locate(native, handle, labels, pslg.regions[:, :2]),
     )

@@ -59,6 +59,7 @@ class Plane:
         conflicts: (f, 4) int32: kind, two segments, a vertex (enum Conflict of serial/segments/segments.hpp).
         same_as: (n,) int32 the first vertex with the same coordinates; None if no two have the same.
         hull: (h,) int32 the vertices of the convex hull, unordered.
+        along: (n,) int32 the vertices along the curve of a mesh's order (`rounds.curve`); None if it is not known.
         hole_labels, region_labels: the parts that contain these points, `ON_SEGMENT` or `BEYOND_HULL`.
     """
 
@@ -76,6 +77,7 @@ class Plane:
     hull: Int
     hole_labels: Int
     region_labels: Int
+    along: Int | None = None
 
     @property
     def triangles(self) -> Int:

@@ -24,7 +24,7 @@ from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_ca
 from dmr.refinement.state.records import POINT, SUBSEGMENT, TRIANGLE
 from dmr.triangulation.deferred import triangle_count
 from dmr.triangulation.meshing import OnDevice
-from dmr.triangulation.rounds.curve import Box, order_along_curve, surveyed
+from dmr.triangulation.rounds.curve import order_along_curve, surveyed
 from dmr.triangulation.segment_order import sorted_segments
 
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
@@ -76,7 +76,10 @@ def admit(
         given_points, corners = found.order.given, found.corner_table
     else:
         given_points = device.as_input(mesh.vertices.reshape(-1).view(POINT))
-        box = surveyed(mesh.vertices, given_points)
+        # The triangulation has checked the coordinates. A GPU sorts points faster than their order is copied to it.
+        along = links.along if links is not None and device.threads else None
+        if along is None:
+            box = surveyed(mesh.vertices, given_points)
         corners = device.as_input(mesh.triangles.reshape(-1)) if proven else device.array(mesh.triangles)
     if m == 0:
         raise InvalidMeshError("the mesh has no triangles")
@@ -95,7 +98,9 @@ def admit(
         order, rank = found.order.curve, found.order.places
         device.launch("gather_points", n, given_points, order, points)
     elif ordered:
-        order, rank = _order_vertices(device, given_points, box, points)
+        order = order_along_curve(given_points, box)[1] if along is None else device.array(along)
+        rank = device.empty(n, np.int32)
+        device.launch("reorder_points", n, given_points, order, points, rank)
     else:
         points.copy_from(given_points)
         order = rank = _in_order(device, n)
@@ -181,20 +186,6 @@ def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: in
             raise InvalidMeshError(f"has the same vertex twice ({corner_numbers})", "triangle", index)
         raise InvalidMeshError(f"has no area: its corners {corner_numbers} lie on one line", "triangle", index)
     return int(reversed_count.download()[0])
-
-
-def _order_vertices(
-    device: Device, given: DeviceArray, box: Box, points: DeviceArray
-) -> tuple[DeviceArray, DeviceArray]:
-    """Reorders the vertices along a curve.
-
-    Returns:
-        `order`, the user's number of each place, and `rank`, the place of each number. `points` receives the points.
-    """
-    _, order = order_along_curve(given, box)
-    rank = device.empty(given.size, np.int32)
-    device.launch("reorder_points", given.size, given, order, points, rank)
-    return order, rank
 
 
 def _in_order(device: Device, count: int) -> DeviceArray:

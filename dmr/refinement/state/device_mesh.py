@@ -237,9 +237,11 @@ class DeviceMesh:
         count = self.subsegments_count
         ends = self.device.empty(2 * count, np.int32)
         self.device.launch("restore_ends", count, self.subsegments, self.order, self.input_vertices, ends)
-        origins = self.subsegment_origin[:count].download()
+        pieces, origins = ends.detach().reshape(-1, 2), self.subsegment_origin[:count].download()
+        if self.named == self.input_segments.size:  # the user named all of them
+            return pieces, origins
         named = origins < self.named
-        return ends.detach().reshape(-1, 2)[named], origins[named]
+        return pieces[named], origins[named]
 
     def vertex_markers(self, markers: Int) -> Int:
         """Completes the vertex markers, those of the input and zeros: a new point takes its named segment's, or 1 on

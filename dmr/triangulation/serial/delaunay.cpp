@@ -377,6 +377,11 @@ Delaunay delaunay(const Point *points, int32 count, int threads) {
         begin = std::max(begin, end);
     }
     remove_faces(result.plane, builder.take_spare());
+    result.along.resize(n);
+    share_indices(threads, n, [&](size_t begin, size_t end) {
+        for (size_t place = begin; place < end; ++place)
+            result.along[place] = along[place].point;
+    });
     return result;
 }
 

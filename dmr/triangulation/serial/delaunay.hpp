@@ -12,6 +12,7 @@ struct Delaunay {
     Table<int32> vertex_of; // by point: its vertex
     CurveSquare square;     // around the points
     Table<int32> rank;      // by vertex: its place along the curve, among all points
+    Table<int32> along;     // the points along the curve
 };
 
 // If all points lie on one line, the plane has no faces. The triangulation does not depend on the number of threads.

@@ -9,7 +9,7 @@
 using namespace triangulation;
 
 // The version of these functions (INTERFACE of dmr/triangulation/bindings.py): it is incremented when arguments change.
-extern "C" int32 dmr_triangulation_interface() { return 5; }
+extern "C" int32 dmr_triangulation_interface() { return 6; }
 
 // Sets the number of cores that the process may use.
 extern "C" void dmr_triangulation_use_cores(int cores) { host::usable_cores = cores; }
@@ -131,10 +131,11 @@ void write_pieces(const Result &result, const int32 *labels, int32 *pieces) {
 
 // Corners and neighbours (3 per triangle each) and labels (1); pieces (7, see write_pieces); coordinates of new
 // vertices; conflicts (kind, first, second, vertex); by point, the one that represents it, if any are equal; the
-// vertices of the convex hull; the least and the largest label. Returns the status.
+// vertices of the convex hull; the least and the largest label; if there are no new vertices, the points along the
+// curve. Returns the status.
 extern "C" int32 dmr_triangulation_arrays(const void *handle, int32 *corners, int32 *neighbours, int32 *labels,
                                           int32 *pieces, float64 *places, int32 *conflicts, int32 *same_as, int32 *hull,
-                                          int32 *label_range) {
+                                          int32 *label_range, int32 *along) {
     const Result &result = *static_cast<const Result *>(handle);
     const Plane &plane = result.delaunay.plane;
     int32 status = DONE;
@@ -156,6 +157,8 @@ extern "C" int32 dmr_triangulation_arrays(const void *handle, int32 *corners, in
     if (status != DONE)
         return status;
     const bool crossed = plane.points.size() > size_t(result.given);
+    if (!crossed)
+        std::copy(result.delaunay.along.begin(), result.delaunay.along.end(), along);
     for (size_t vertex = 0; crossed && vertex < plane.points.size(); ++vertex)
         if (const int32 fresh = result.number(int32(vertex)) - result.given; fresh >= 0) {
             places[2 * fresh] = plane.points[vertex].x;
