@@ -34,9 +34,12 @@ TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 c
             float64 *tile_high) {
     TEAM_SHARED(float64, low, TEAM_SIZE);
     TEAM_SHARED(float64, high, TEAM_SIZE);
+    // A thread that does the work of several members continues with the extremes that it has found: the narrower the
+    // range, the more roots are spared. Those of the whole mesh are the same.
+    float64 found_low = 1.0, found_high = -1.0;
     find_extremes(launch, low, high, tile_low, tile_high, [&](Index tile, int member, float64 &least, float64 &most) {
-        least = 1.0;
-        most = -1.0;
+        least = ONE_MEMBER ? found_low : 1.0;
+        most = ONE_MEMBER ? found_high : -1.0;
         const Index begin = tile * TILE + Index(member) * ITEMS;
         const Index end = begin + ITEMS < count ? begin + ITEMS : count;
         for (Index i = begin; i < end; ++i) {
@@ -45,6 +48,8 @@ TEAM_KERNEL(angle_tiles, const Triangle *triangles, const Point *points, int64 c
                     prefetch(&points[triangles[i + AHEAD].vertex[k]]);
             widen(triangles[i], points, least, most);
         }
+        found_low = least;
+        found_high = most;
     });
 }
 

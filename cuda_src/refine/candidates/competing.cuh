@@ -32,9 +32,10 @@ INLINE uint32 urgency(uint32 quality) {
     return (0u - uint32(word - BAD < LARGE)) & word; // of the four highest bits only BAD; FORCED excludes it
 }
 
-// Whether triangle `other` is more urgent than t. Ties are broken by hash.
+// Whether triangle `other`, of urgency `its`, is more urgent than t, whose urgency `mine` is not 0. Ties are broken by
+// hash.
 INLINE bool beats(uint32 its, int32 other, uint32 mine, int32 t) {
-    if ((its == mine) & (its != 0)) // seldom
+    if (its == mine) // seldom
         return hash32(uint32(other)) > hash32(uint32(t));
     return its > mine;
 }

@@ -12,9 +12,11 @@
 // every thread sees the same ones.
 INLINE bool passes_edge(const Mesh &mesh, const Cavities &cavities, Index i, const Cavity &cavity, int j,
                         uint32 epoch) {
-    const int32 across = cavity.edge(j).across;
-    const int32 other = across < 0 ? NOTHING : owner_of(mesh.triangles, across, epoch);
-    if (other == NOTHING || other == i || cavities.outcomes[other] != OWNER || cavities.keys[other] < cavities.keys[i])
+    const int32 across = cavity.edge(j).across, owner = owner_of(mesh.triangles, perhaps_across(across), epoch);
+    // One branch: each of the conditions holds about as often as not. Cavity i itself stands for no other.
+    const Index other = (across >= 0) & (owner != NOTHING) ? Index(owner) : i;
+    const bool meets = (other != i) & (cavities.outcomes[other] == OWNER) & (cavities.keys[other] >= cavities.keys[i]);
+    if (!meets)
         return true;
     return incircle(mesh.points[cavity.edge(j).vertex], mesh.points[cavity.edge(j + 1).vertex], cavities.steiner[i],
                     cavities.steiner[other]) <= 0;
