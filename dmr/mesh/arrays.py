@@ -19,6 +19,8 @@ from dmr.mesh.names import Names
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
 
+_FLOAT64 = np.dtype(np.float64)
+
 
 class OutlineArrays(Protocol):
     """The arrays that meshes and graphs share; shapes and meanings are those of `Pslg`."""
@@ -74,6 +76,10 @@ def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> F
     Raises:
         InvalidMeshError: the values do not fit; the message uses `name`.
     """
+    if type(values) is np.ndarray and values.dtype is _FLOAT64 and values.flags.c_contiguous:
+        found = values.shape
+        if len(found) == len(shape) and all(n is None or n == m for n, m in zip(shape, found, strict=True)):
+            return values
     try:
         array = real_array(values)
     except ValueError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Float", "Int", "Mesh", "Pslg", "check_indices"]
 
+
+_Made = TypeVar("_Made", "Mesh", "Pslg")
 
 MANY_NUMBERS = 2**20  # from which on several threads check them: a millisecond for one
 
@@ -123,13 +125,20 @@ class Mesh(HoldsFrozen):
         Raises:
             InvalidMeshError: a wrong shape or dtype.
         """
-        mesh = cls.__new__(cls)
-        for each in fields(cls):
-            default = each.default if each.default_factory is MISSING else each.default_factory()
-            object.__setattr__(mesh, each.name, arrays.pop(each.name, default))
-        assert not arrays, f"a mesh has no {', '.join(arrays)}"
+        mesh = _made(cls, arrays)
         mesh._shape()
         return mesh
+
+    @classmethod
+    def unchecked(cls, **arrays: Any) -> Mesh:
+        """Makes a mesh that only the project sees, about ten times as fast as `sound`: its arrays stay writable.
+
+        Args:
+            arrays: the fields by name, contiguous and with the shapes and dtypes that `Mesh` has; omitted ones have
+                their defaults, markers and attributes those of a checked mesh.
+        """
+        n, m, s = len(arrays["vertices"]), len(arrays["triangles"]), len(arrays.get("segments", ()))
+        return _made(cls, {**_no_labels(n, s), "triangle_attributes": np.empty((m, 0)), **_given(arrays)})
 
     def _shape(self) -> None:
         """Converts all arrays to their shapes and dtypes, or names the one that does not fit."""
@@ -346,6 +355,12 @@ class Pslg(HoldsFrozen):
         object.__setattr__(self, "names", checked_names(self.names))
 
     @classmethod
+    def unchecked(cls, **arrays: Any) -> Pslg:
+        """Makes a graph that only the project sees, as `Mesh.unchecked`."""
+        n, s = len(arrays["vertices"]), len(arrays.get("segments", ()))
+        return _made(cls, {**_no_labels(n, s), **_given(arrays)})
+
+    @classmethod
     def from_triangle(cls, data: Mapping[str, Any]) -> Pslg:
         """Makes a graph from a dictionary of the `triangle` package (vertices, segments, holes, regions, ...).
 
@@ -389,6 +404,28 @@ class Pslg(HoldsFrozen):
         from dmr.mesh.pictures.plotting import plot_pslg
 
         return plot_pslg(self, ax)
+
+
+def _made(cls: type[_Made], arrays: Mapping[str, Any]) -> _Made:
+    """Makes a mesh or graph from its fields as they are; omitted ones have their defaults."""
+    item = cls.__new__(cls)
+    for each in fields(cls):
+        if each.name in arrays:
+            value = arrays[each.name]
+        else:
+            value = each.default if each.default_factory is MISSING else each.default_factory()
+        object.__setattr__(item, each.name, value)
+    assert arrays.keys() <= vars(item).keys(), f"{cls.__name__} has no field for one of {', '.join(arrays)}"
+    return item
+
+
+def _given(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: array for name, array in arrays.items() if array is not None}
+
+
+def _no_labels(vertices: int, segments: int) -> dict[str, NDArray[Any]]:
+    """Returns what `_labels` gives to an object without markers and attributes."""
+    return {"segment_markers": np.zeros(segments, np.int32), "vertex_attributes": np.empty((vertices, 0))}
 
 
 def _labels(holder: Mesh | Pslg, vertices: int, segments: int) -> dict[str, NDArray[Any] | None]:

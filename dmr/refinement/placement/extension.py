@@ -50,10 +50,10 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
 
 def _triangulated(points: Float, pieces: Int) -> Mesh:
     """Returns a triangulation of the points, and of those at which pieces cross."""
-    plane = triangulate_plane(Pslg(points, pieces))
+    plane = triangulate_plane(Pslg.unchecked(vertices=points, segments=pieces))
     links = Links(plane.tables.finding_neighbours(), np.empty(0, np.int32))
     vertices = np.concatenate([points, plane.new_vertices])
-    return record_triangulation(Mesh.sound(vertices=vertices, triangles=plane.triangles), links)
+    return record_triangulation(Mesh.unchecked(vertices=vertices, triangles=plane.triangles), links)
 
 
 def _between(points: Float, pieces: Int, sizes: Float, given: Float, mesh: Mesh) -> Float:

@@ -223,7 +223,7 @@ def _triangulated(outline: Float, placed: Float, pieces: Int, device: Device) ->
     """
     while True:
         vertices = np.concatenate([outline, placed])
-        plane = fastest_plane(Pslg(vertices, pieces), device)
+        plane = fastest_plane(Pslg.unchecked(vertices=vertices, segments=pieces), device)
         on_pieces = np.unique(plane.edges[(plane.edges >= len(outline)) & (plane.edges < len(vertices))])
         if not on_pieces.size:
             return vertices, plane
@@ -355,10 +355,10 @@ def _mesh(
     markers = np.zeros(len(segments.ends), np.int32)
     markers[: segments.named] = segments.markers
     data = _triangle_data(mesh, vertices, triangles, device)
-    made = Mesh.sound(
+    made = Mesh.unchecked(
         vertices=vertices,
-        triangles=triangles,
-        segments=plane.edges,
+        triangles=np.ascontiguousarray(triangles),
+        segments=np.ascontiguousarray(plane.edges),
         segment_markers=markers[origin],
         vertex_markers=_vertex_markers(mesh, segments, division, len(vertices)),
         holes=mesh.holes,

@@ -74,6 +74,28 @@ def test_defaults_of_optional_arrays():
         dmr.Mesh.sound(vertices=SQUARE, triangles=HALVES[:, :2])
 
 
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        (dmr.Mesh, {"vertices": SQUARE, "triangles": HALVES}),
+        (dmr.Mesh, {"vertices": SQUARE, "triangles": HALVES, "segments": HALVES[:, :2], "vertex_attributes": None}),
+        (Pslg, {"vertices": SQUARE}),
+        (Pslg, {"vertices": SQUARE, "segments": HALVES[:, :2].copy()}),
+    ],
+)
+def test_unchecked_items_have_the_fields_of_checked_ones(made, given):
+    unchecked, checked = made.unchecked(**given), made(**given)
+    for field in dataclasses.fields(made):
+        found, expected = getattr(unchecked, field.name), getattr(checked, field.name)
+        if field.name == "names" or expected is None:
+            assert found == expected
+            continue
+        assert np.array_equal(found, expected), field.name
+        assert (found.shape, found.dtype) == (expected.shape, expected.dtype), field.name
+    with pytest.raises(AssertionError, match="colours"):
+        made.unchecked(**given, colours=SQUARE)
+
+
 def neighbours_by_dictionary(triangles):
     """The table of neighbours, one edge after the other; None where two triangles have an edge on one side."""
     sides = {}
