@@ -370,7 +370,8 @@ def _mesh(
     on_device = None
     if is_all and not data and isinstance(tables, DeviceTriangles):
         on_device = OnDevice(tables, sides, None, None)
-    return record_triangulation(made, Links(tables.finding_neighbours(), sides)), on_device
+    links = Links(tables.finding_neighbours(), sides, plane.along if is_all else None)
+    return record_triangulation(made, links), on_device
 
 
 def _vertex_markers(mesh: Mesh, segments: Segments, division: Division, count: int) -> Int | None:
