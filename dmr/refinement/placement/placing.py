@@ -105,8 +105,8 @@ class DividedOutline:
 
     @property
     def harmonic(self) -> bool:
-        """Whether all sizes are those that `extended` interpolates between pieces."""
-        return any(isinstance(source, SizeField) for source in self.nearby)
+        """Whether sizes have no extreme values in the interior: one size, or those that `extended` interpolates."""
+        return (self.even and not self.nearby) or any(isinstance(source, SizeField) for source in self.nearby)
 
     @property
     def shares(self) -> Shares:
