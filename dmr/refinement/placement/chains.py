@@ -28,6 +28,7 @@ SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segm
 STRAIGHT = 0.995  # cosine of the largest turn within a chain
 RESOLUTION = 2.0**-40  # shortest pieces, in units of the largest coordinate: rounding hardly moves their ends
 HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
+LEAST_LEFT = 0.25  # of the piece behind a vertex that is moved away from an acute corner
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,16 +190,23 @@ def _shells(
     place: Float,
 ) -> Float:
     """Moves the vertices next to acute corners to distances that are powers of 2, so that all segments of a corner are
-    cut alike (Ruppert 1995, section 5)."""
+    cut alike (Ruppert 1995, section 5). A vertex stays before the next one on its segment."""
     ends = segments.ends
     length = lengths(points[ends[:, 1]] - points[ends[:, 0]])[owner]
     acute = segments.acute[ends].astype(bool)[owner]
     place = place.copy()
+    is_last = np.append(owner[1:] != owner[:-1], True)  # also of a segment that is not divided to its end
     for side, next_to in ((0, number == 1), (1, number == counts[owner] - 1)):
         moved = np.flatnonzero(acute[:, side] & next_to & (counts[owner] > 2))
-        part = place[moved] if side == 0 else 1 - place[moved]
+        if side == 0:
+            part = place[moved]
+            following = np.where(is_last[moved], 1.0, place[moved + 1 - is_last[moved]])
+        else:
+            part, following = 1 - place[moved], 1 - place[moved - 1]
         mantissa, exponent = np.frexp(part * length[moved])
-        distance = np.ldexp(1.0, exponent - (mantissa < HALF_OCTAVE))
-        part = distance / length[moved]
+        nearest = np.ldexp(1.0, exponent - (mantissa < HALF_OCTAVE)) / length[moved]
+        # Where pieces become shorter away from the corner, the nearest power may be beyond the next vertex, or just
+        # before it; the power below is nearer to the corner than the vertex was.
+        part = np.where(following - nearest < LEAST_LEFT * (following - part), 0.5 * nearest, nearest)
         place[moved] = part if side == 0 else 1 - part
     return place

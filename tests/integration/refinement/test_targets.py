@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import dmr
 from dmr import Mesh, Pslg, domains
@@ -13,6 +15,8 @@ from dmr.errors import OptionError
 from dmr.memory import open_device
 from dmr.refinement.placement import extension, front, smoothing
 from dmr.refinement.placement.cells import Cells
+from dmr.refinement.placement.chains import divide
+from dmr.refinement.placement.outline import Segments
 from tests.support.digests import mesh_digest
 
 L_SHAPE = domains.polygon([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)])
@@ -117,6 +121,30 @@ def test_divided_segments_are_even():
     mesh = dmr.refine(domains.polygon([(0, 0), (10.2, 0), (10.2, 3), (0, 3)]), size=1.0, device="cpu").mesh
     bottom = np.sort(mesh.vertices[mesh.vertices[:, 1] == 0, 0])
     assert np.allclose(np.diff(bottom), 1.02, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("place", "least"), [(0.12, 0.01), (0.24, 0.0005), (0.48, 0.01), (0.5, 0.0005), (0.5, 0.002)])
+def test_segments_at_acute_corners_are_divided_in_order(place, least):
+    """Where sizes fall away from the corner, the power of 2 nearest to the first vertex may be beyond the second."""
+    wedge = Pslg([[0, 0], [1, 0], [1, 0.3]], [[0, 1], [1, 2], [2, 0]])
+    fine = dmr.refine(wedge, size=lambda points: least + 1.5 * np.abs(points[:, 0] - place), min_angle=10, device="cpu")
+    report = dmr.validate(fine.mesh, input=wedge)
+    assert report.ok, report.failures
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    sizes=st.lists(st.floats(1e-4, 0.6), min_size=5, max_size=5),
+    acute=st.tuples(st.booleans(), st.booleans()),
+    most=st.integers(1, 4000),
+)
+def test_places_on_a_segment_ascend(sizes, acute, most):
+    none = np.zeros(1, bool)
+    segment = Segments(np.array([[0, 1]], np.int32), 1, np.ones(1, np.int32), none, np.array(acute, np.uint8), none)
+    field = dmr.SizeField.from_grid(np.linspace(0, 1, 5), [-1, 1], [sizes] * 2)
+    found = divide(np.array([[0.0, 0], [1, 0]]), segment, field, open_device("cpu", 1), most, even=False)
+    places = np.concatenate([[0], found.parameter, [1]])
+    assert (np.diff(places) > 0).all() and len(found.parameter) <= most
 
 
 def test_chains_carry_the_error_of_rounding():
