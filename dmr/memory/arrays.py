@@ -193,15 +193,16 @@ class DeviceArray(ABC):
     def copy_from(self, source: DeviceArray) -> None:
         """Copies the first `source.size` elements from another array of the same device and dtype."""
 
-    def grown(self, size: int) -> DeviceArray:
+    def grown(self, size: int, *, zeros: bool = True) -> DeviceArray:
         """Returns this array if it has room for `size` elements, otherwise a larger one with the same content.
 
         Capacity grows geometrically (by half), so that a long run of insertions copies each element a few times.
-        New elements hold zeros.
+        New elements hold zeros, or if not `zeros`, anything.
         """
         if size <= self.size:
             return self
-        larger = self.device.zeros(max(size, self.size + self.size // 2), self.dtype)
+        capacity = max(size, self.size + self.size // 2)
+        larger = self.device.zeros(capacity, self.dtype) if zeros else self.device.empty(capacity, self.dtype)
         larger.copy_from(self)
         return larger
 

@@ -177,9 +177,9 @@ class DeviceRounds:
 
     def _record(self, capacity: Capacity) -> Loop:
         work, device = self._work, self._work.state.device
-        # Every kernel and array must be ready before the round is recorded.
+        # A GPU's kernels must be ready before the round is recorded.
         rehearsed = ("refinement", work.state.carries, self._teams.available)
-        if rehearsed not in device.rehearsed:
+        if device.threads == 0 and rehearsed not in device.rehearsed:
             with device.rehearsal():
                 self._launch_round(capacity)
             device.rehearsed.add(rehearsed)

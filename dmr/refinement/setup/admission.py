@@ -9,6 +9,8 @@ not Delaunay, flips make it so (`dmr.refinement.setup.flips`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -90,8 +92,8 @@ def admit(
     bad = 0 if m > FEW_TRIANGLES else m // PLACED_OVER_BAD if placed else m
     vertex_capacity, triangle_capacity, _ = usual_capacity(n, m, 0, bad)
     all_points, all_triangles = (
-        _zeros(device, vertex_capacity, n, POINT),
-        _zeros(device, triangle_capacity, m, TRIANGLE),
+        _room(device.empty, vertex_capacity, n, POINT),
+        _room(device.empty, triangle_capacity, m, TRIANGLE),
     )
     points, triangles = all_points[:n], all_triangles[:m]
     if found is not None:
@@ -136,7 +138,7 @@ def admit(
     bounded = area_bounds is not None
     width = 0 if mesh.vertex_attributes is None else mesh.vertex_attributes.shape[1]
     s = subsegments.size
-    vertex_origin = _zeros(device, vertex_capacity, n, np.int32)
+    vertex_origin = _room(device.empty, vertex_capacity, n, np.int32)
     device.launch("fill_int32", n, INPUT_VERTEX, vertex_origin)
     subsegment_origin = device.empty(s, np.int32)
     device.launch("fill_indices", s, subsegment_origin)
@@ -148,9 +150,9 @@ def admit(
         device=device, vertices=n, slots=m, subsegments_count=s, input_vertices=n,
         named=len(named_markers), named_markers=named_markers, order=order, width=width,
         triangles=all_triangles, points=all_points, subsegments=subsegments,
-        quality=_zeros(device, triangle_capacity, m, np.uint32),
-        rivals=_zeros(device, triangle_capacity, m, np.int32),
-        vertex_origin=vertex_origin, vertex_parameter=_zeros(device, vertex_capacity, n, np.float64),
+        quality=_room(device.zeros, triangle_capacity, m, np.uint32),
+        rivals=_room(device.zeros, triangle_capacity, m, np.int32),
+        vertex_origin=vertex_origin, vertex_parameter=_room(device.zeros, vertex_capacity, n, np.float64),
         subsegment_origin=subsegment_origin, split_states=_split_states(subsegments, keep_segments),
         input_segments=input_segments, acute=acute, any_acute=any_acute, anchor=anchor,
         ancestor=triangle_order if carries or bounded else None,
@@ -163,12 +165,12 @@ def admit(
     return state, notes
 
 
-def _zeros(device: Device, capacity: int, count: int, dtype: DTypeLike) -> DeviceArray:
-    """Zeros for `room` elements, or for the `count` that are needed now if the device has no more memory."""
+def _room(make: Callable[[int, DTypeLike], DeviceArray], capacity: int, count: int, dtype: DTypeLike) -> DeviceArray:
+    """An array for `capacity` elements, or for the `count` that are needed now if the device has no more memory."""
     try:
-        return device.zeros(capacity, dtype)
+        return make(capacity, dtype)
     except OutOfMemoryError:
-        return device.zeros(count, dtype)
+        return make(count, dtype)
 
 
 def _orient(device: Device, points: DeviceArray, corners: DeviceArray, count: int) -> int:

@@ -28,7 +28,8 @@ def usual_capacity(vertices: int, slots: int, subsegments: int, bad: int) -> tup
 
 @dataclass
 class DeviceMesh:
-    """The state of a refinement. Arrays hold at least as many elements as the counts say; the rest are zeros.
+    """The state of a refinement. Arrays hold at least as many elements as the counts say. The rest of
+    `quality`, `rivals` and `split_states` are zeros; kernels write elements of the other arrays before they read them.
 
     Vertices are numbered along a space-filling curve; `order` maps them to the user's numbers.
 
@@ -140,18 +141,18 @@ class DeviceMesh:
         if all(there >= wanted for there, wanted in zip(self.capacity, (vertices, slots, subsegments), strict=True)):
             return
         self._view = None
-        self.triangles = self.triangles.grown(slots)
+        self.triangles = self.triangles.grown(slots, zeros=False)
         self.quality = self.quality.grown(slots)
         self.rivals = self.rivals.grown(slots)
         if self.ancestor is not None:
             self.ancestor = self.ancestor.grown(slots)
-        self.points = self.points.grown(vertices)
-        self.vertex_origin = self.vertex_origin.grown(vertices)
-        self.vertex_parameter = self.vertex_parameter.grown(vertices)
+        self.points = self.points.grown(vertices, zeros=False)
+        self.vertex_origin = self.vertex_origin.grown(vertices, zeros=False)
+        self.vertex_parameter = self.vertex_parameter.grown(vertices, zeros=False)
         if self.attributes is not None:
             self.attributes = self.attributes.grown(vertices * self.width)
-        self.subsegments = self.subsegments.grown(subsegments)
-        self.subsegment_origin = self.subsegment_origin.grown(subsegments)
+        self.subsegments = self.subsegments.grown(subsegments, zeros=False)
+        self.subsegment_origin = self.subsegment_origin.grown(subsegments, zeros=False)
         self.split_states = self.split_states.grown(subsegments)
 
     def enlarge(self, vertices: int, slots: int, subsegments: int) -> None:

@@ -167,6 +167,22 @@ def test_a_recorded_loop_holds_no_replaced_arrays(refined_by_host, monkeypatch):
     assert result_summary(dmr.refine(mesh, loop="device", device="cpu", threads=1, **options)) == result_summary(host)
 
 
+@pytest.mark.parametrize("loop", ["host", "device"])
+@pytest.mark.parametrize("case", ["area", "conforming", "kept", "large cavities"])
+def test_nothing_is_read_from_memory_before_it_is_written(case, loop, monkeypatch):
+    mesh, options, host = by_host(case)
+    empty = HostDevice.empty
+
+    def filled(self, size, dtype):
+        array = empty(self, size, dtype)
+        array.fill(0xA5)
+        return array
+
+    monkeypatch.setattr(HostDevice, "empty", filled)
+    fine = dmr.refine(mesh, loop=loop, device="cpu", threads=1, **options)
+    assert result_summary(fine) == result_summary(host)
+
+
 def test_growing_vertex_attributes_are_recorded_again(monkeypatch):
     """Five points with three attributes each: only the array of the attributes is replaced."""
     found = dmr.generate("random", 5, seed=214)

@@ -62,7 +62,7 @@ def record_loops(monkeypatch):
     monkeypatch.setattr(HostDevice, "loop", lambda self, body, stop: Recording(self, body, stop))
     monkeypatch.setattr(HostDevice, "launch", recorded_launch)
     monkeypatch.setattr(HostDevice, "foreseen", lambda self, number: bound_of(number))
-    monkeypatch.setattr(DeviceArray, "grown", lambda self, size: replaced(self, grown(self, size)))
+    monkeypatch.setattr(DeviceArray, "grown", lambda self, size, **how: replaced(self, grown(self, size, **how)))
     monkeypatch.setattr(
         Workspace, "array", lambda self, name, *more: replaced(self._arrays.get(name), scratch(self, name, *more))
     )

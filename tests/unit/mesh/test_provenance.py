@@ -93,8 +93,11 @@ def test_the_links_of_a_triangulation_are_those_of_its_mesh(device):
         ends = mesh.triangles[triangle, (edge + 1) % 3], mesh.triangles[triangle, (edge + 2) % 3]
         assert np.array_equal(np.sort(np.column_stack(ends)), np.sort(mesh.segments))
         own, other = (admission.admit(each, device)[0] for each in (mesh, outside))
-        for name in ("triangles", "subsegments", "points", "acute", "split_states", "order"):
-            assert np.array_equal(getattr(own, name).download(), getattr(other, name).download()), name
+        counts = {"triangles": own.slots, "points": own.vertices, "acute": own.vertices, "order": own.vertices}
+        for name in ("subsegments", "split_states"):
+            counts[name] = own.subsegments_count
+        for name, count in counts.items():
+            assert np.array_equal(getattr(own, name)[:count].download(), getattr(other, name)[:count].download()), name
         made += 1
         orders.add(links.along is None)
     assert made > 20 and orders == {True, False}  # unknown with crossings
