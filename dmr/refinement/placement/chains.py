@@ -26,6 +26,8 @@ TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # which means by this many sizes over t
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
 SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
 STRAIGHT = 0.995  # cosine of the largest turn within a chain
+CORNER_TANGENT = 0.9004  # of 42 degrees, below which angles are lifted,
+WIDEST_CORNER = -0.2  # and the cosine of the widest corner in which two pieces form a triangle
 RESOLUTION = 2.0**-40  # shortest pieces, in units of the largest coordinate: rounding hardly moves their ends
 HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
 LEAST_LEFT = 0.25  # of the piece behind a vertex that is moved away from an acute corner
@@ -116,7 +118,10 @@ def divide(
     owner = np.repeat(np.arange(len(counts)), new)
     number = np.arange(len(owner)) - np.repeat(np.cumsum(new) - new, new) + 1
     place = metric.parameter(owner, number / counts[owner])
-    return Division(owner.astype(np.int32), _shells(points, segments, owner, number, counts, place))
+    place = _shells(points, segments, owner, number, counts, place)
+    if even:
+        place = _alike_at_corners(points, segments, counts, new, place)
+    return Division(owner.astype(np.int32), place)
 
 
 def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> NDArray[np.int64]:
@@ -179,6 +184,59 @@ def _chains(points: Float, segments: Segments, carries: NDArray[np.bool_]) -> li
             end = end ^ 1 if end >= 0 else -1
         chains.append(chain)
     return chains
+
+
+def _alike_at_corners(
+    points: Float, segments: Segments, counts: NDArray[np.int64], new: NDArray[np.int64], place: Float
+) -> Float:
+    """Shortens the longer one of two pieces that form a triangle in a corner, where it would have an angle below
+    42 degrees, and stretches the other pieces of its segment.
+
+    No front or smoothing could improve this triangle: its vertices lie on segments.
+
+    Args:
+        points: (n, 2); segments: joined by these; counts: (s,) the pieces of each; new: (s,) its new vertices.
+        place: of the new vertices, ascending along each segment.
+    """
+    ends = segments.ends
+    # The ends of segments, as 2 * segment + end, at vertices where two of them meet.
+    both = np.argsort(ends.ravel(), kind="stable")
+    degree = np.bincount(ends.ravel(), minlength=len(points))
+    joints = np.flatnonzero((degree == 2) & ~segments.acute.astype(bool))
+    pair = both[(np.cumsum(degree) - degree)[joints, None] + np.arange(2)]
+    ways = points[ends.ravel()[pair ^ 1]] - points[joints][:, None]
+    length = np.stack([lengths(ways[:, k]) for k in range(2)], axis=1)
+    cosine = (ways[:, 0] * ways[:, 1]).sum(axis=1) / (length[:, 0] * length[:, 1])
+    sine = np.sqrt(np.maximum(1.0 - cosine * cosine, 0.0))
+    # The domain is on the left of a segment: of one that ends in the corner, the next one turns to the left.
+    cross = ways[:, 0, 0] * ways[:, 1, 1] - ways[:, 0, 1] * ways[:, 1, 0]
+    inside = np.where((pair[:, 0] & 1) == 1, cross < 0.0, cross > 0.0) | segments.right[pair >> 1].all(axis=1)
+    # The places of the first and of the last new vertex of each segment.
+    first = np.cumsum(new) - new
+    has = (new >= 2) & (new == counts - 1)  # at least three pieces
+    steps = np.ones((len(ends), 2))
+    divided = new > 0
+    steps[divided, 0] = place[first[divided]]
+    steps[divided, 1] = 1.0 - place[first[divided] + new[divided] - 1]
+    piece = steps[pair >> 1, pair & 1] * length
+    longer = np.argmax(piece, axis=1)
+    rows = np.arange(len(joints))
+    most = piece[rows, 1 - longer] * np.maximum(cosine + sine / CORNER_TANGENT, 1.0)
+    end, least = pair[rows, longer], SHORTEST * piece[rows, longer]
+    chosen = inside & (cosine > WIDEST_CORNER) & has[end >> 1] & (most < piece[rows, longer]) & (most >= least)
+    if not chosen.any():
+        return place
+    wanted = steps.copy()
+    wanted[end[chosen] >> 1, end[chosen] & 1] = (most / length[rows, longer])[chosen]
+    place = place.copy()
+    for k in np.unique(end[chosen] >> 1).tolist():
+        mine = slice(first[k], first[k] + new[k])
+        low, high = steps[k, 0], 1.0 - steps[k, 1]
+        stretch = (1.0 - wanted[k, 1] - wanted[k, 0]) / (high - low)
+        last = place[first[k] + new[k] - 1] if wanted[k, 1] == steps[k, 1] else 1.0 - wanted[k, 1]
+        place[mine] = wanted[k, 0] + (place[mine] - low) * stretch
+        place[first[k] + new[k] - 1] = last
+    return place
 
 
 def _shells(

@@ -453,3 +453,29 @@ def test_one_team_lifts_vertices_as_single_launches_do(monkeypatch):
     expected = mesh_digest(dmr.refine(SQUARE, size=growing, device="cpu", threads=2).mesh)
     monkeypatch.setattr(smoothing, "FEW_STARS", 0)
     assert mesh_digest(dmr.refine(SQUARE, size=growing, device="cpu", threads=2).mesh) == expected
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.07])
+def test_two_pieces_in_a_corner_are_about_as_long(turn, device_options):
+    """They form a triangle that no step after the division could improve; 40 degrees otherwise (0.09 and 0.077)."""
+    c, s = np.cos(turn), np.sin(turn)
+    corners = np.array([(0, 0), (5, 0), (5, 0.23), (0, 0.23)]) @ [[c, s], [-s, c]]
+    strip = domains.polygon(corners)
+    fine = dmr.refine(strip, size=0.09, **device_options).mesh
+    assert dmr.validate(fine, input=strip, min_angle=30).ok
+    assert smallest_angles(fine).min() > 41.5
+    ends = fine.vertices[fine.boundary]
+    pieces = np.hypot(*(ends[:, 1] - ends[:, 0]).T)
+    for corner in corners:
+        one, other = np.sort(pieces[(ends == corner).all(axis=2).any(axis=1)])
+        assert other / one < 1.12
+    assert pieces.max() / 0.09 < 1.05  # the others hardly change
+
+
+def test_pieces_beside_a_hole_keep_their_lengths(device_options):
+    """There the corner of the domain has 270 degrees."""
+    hole = [(1, 1), (1.5, 1), (1.5, 1.23), (1, 1.23)]
+    plate = domains.polygon([(0, 0), (3, 0), (3, 3), (0, 3)], holes=[hole])
+    mesh = dmr.refine(plate, size=0.09, **device_options).mesh
+    on_side = np.sort(mesh.vertices[(mesh.vertices[:, 1] == 1) & (np.abs(mesh.vertices[:, 0] - 1.25) <= 0.25), 0])
+    assert len(on_side) >= 6 and np.allclose(np.diff(on_side), np.diff(on_side)[0], rtol=1e-9)
