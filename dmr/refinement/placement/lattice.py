@@ -113,18 +113,20 @@ def lattice_points(
         if len(ends):
             flat = device.array(ends.reshape(-1))
             device.launch("unflag_near_pieces", len(ends), view, outline, flat, clearance * size, flags)
-    taken, kept = _flagged(places, flags)
-    if not even and kept:
-        found, flags = device.empty(kept, np.float64), device.empty(kept, np.int32)
-        sizes.evaluate(taken, kept, found)
-        device.launch("flag_equal_sizes", kept, found, size, NEARLY_EVEN * size, flags)
-        taken, kept = _flagged(taken, flags)
+    taken, _, kept = _flagged(places, flags)
     found = device.empty(kept, np.float64)
     if even:
         device.launch("fill_sizes", kept, size, found)
         return LatticePoints(taken, found, kept, size, size)
+    if not kept:
+        return none
+    flags = device.empty(kept, np.int32)
     sizes.evaluate(taken, kept, found)
-    return LatticePoints(taken, found, kept, size * (1 - 1.01 * NEARLY_EVEN), size * (1 + 1.01 * NEARLY_EVEN))
+    device.launch("flag_equal_sizes", kept, found, size, NEARLY_EVEN * size, flags)
+    taken, listed, kept = _flagged(taken, flags)
+    there = device.empty(kept, np.float64)
+    device.launch("gather_float64", kept, found, listed, there)
+    return LatticePoints(taken, there, kept, size * (1 - 1.01 * NEARLY_EVEN), size * (1 + 1.01 * NEARLY_EVEN))
 
 
 def _most_frequent(sizes: Float) -> tuple[float, float]:
@@ -148,13 +150,13 @@ def _most_frequent(sizes: Float) -> tuple[float, float]:
     return float(found[best]), float((high - low)[best] / len(found))
 
 
-def _flagged(places: DeviceArray, flags: DeviceArray) -> tuple[DeviceArray, int]:
-    """Returns the places with a flag, and their number."""
+def _flagged(places: DeviceArray, flags: DeviceArray) -> tuple[DeviceArray, DeviceArray, int]:
+    """Returns the places with a flag, their indices, and their number."""
     listed, kept = flagged_indices(flags)
     taken = places.device.empty(kept, POINT)
     if kept:
         places.device.launch("take_places", kept, listed, places, taken)
-    return taken, kept
+    return taken, listed, kept
 
 
 def fitting_size(points: Float, ends: Int, size: float) -> float | None:
