@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.cached import cached_property
 from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.threaded import flags, rows_taken
@@ -38,7 +39,7 @@ class Tile:
     """The active part of a patch.
 
     Attributes:
-        patch: the patch; frozen: (m,) bool, its frozen triangles.
+        patch: the patch; frozen: (m,) bool, its frozen triangles; frozen_rows: their numbers.
         mesh: the active triangles, on the vertices of the patch and `further` ones of the whole; its segments are those
             with an active triangle beside them, which are the rows `rows` of the patch's segments.
         numbers: (n,) int64, the numbers of its vertices in the whole.
@@ -51,6 +52,7 @@ class Tile:
 
     patch: Patch
     frozen: Mask
+    frozen_rows: NDArray[np.intp]
     mesh: Mesh
     rows: NDArray[np.intp]
     numbers: Int64
@@ -62,13 +64,18 @@ class Tile:
     cuts: CutEdges
     waits: Mask
 
+    @cached_property
+    def frozen_triangles(self) -> Int:
+        """(f, 3) the corners of the frozen triangles."""
+        return np.take(self.patch.mesh.triangles, self.frozen_rows, axis=0)
+
 
 def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
     """Returns the active part of a patch whose vertices are numbered; `threads` compute, None for all cores."""
     with step("edges"):
         edges = edges_of(patch, threads)
-    frozen = edges.frozen
-    sides = active_sides(patch, edges, frozen)
+    frozen = edges.frozen(threads)
+    sides = active_sides(patch, edges, frozen, threads)
     rows = np.flatnonzero(sides > 0)
     inside = ~whole.boundary[patch.segment_origin]
     is_origin = flags(len(whole.ends), patch.segment_origin, threads)
@@ -109,10 +116,11 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
     return Tile(
         patch=patch,
         frozen=frozen,
+        frozen_rows=np.flatnonzero(frozen),
         mesh=mesh,
         rows=rows,
         numbers=numbers,
-        border=border_vertices(patch, edges, inside),
+        border=border_vertices(patch, edges, inside, threads),
         origins=origins.astype(np.int32),
         local_ends=local(ends),
         anchor=anchor,

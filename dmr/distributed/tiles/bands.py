@@ -102,8 +102,9 @@ def spread(patch: Patch, given: Int, layers: int, threads: int | None) -> tuple[
     triangles = patch.mesh.triangles
     distance, chosen = given.copy(), patch.seeds.copy()
     distance[triangles[np.flatnonzero(chosen)]] = 0
-    last = int(distance.max(initial=0, where=distance != UNREACHED))  # of the distances that are given
-    for layer in range(int(distance.min(initial=layers)), layers):
+    known = distance[np.flatnonzero(distance != UNREACHED)]
+    last = int(known.max(initial=0))  # of the distances that are given
+    for layer in range(int(known.min(initial=layers)), layers):
         reached = np.flatnonzero(~chosen & touching(triangles, distance <= layer, threads))
         if layer >= last and not len(reached):
             break

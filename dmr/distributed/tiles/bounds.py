@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.text import option
+from dmr.common.threads import thread_count
 from dmr.distributed.threaded import by_pieces
 from dmr.distributed.tiles.piece import Arrays
+from dmr.distributed.unions.native import shapes
 from dmr.distributed.unions.numbering import is_among
 from dmr.errors import OptionError
 from dmr.mesh.edges import edge_keys
@@ -144,38 +146,24 @@ def predicted_triangles(
         (m,) float64 as the bound on angles needs, and (m,) as the bounds on areas and edges need.
     """
 
-    def predict(rows: slice) -> tuple[Float, NDArray[np.bool_], Float, Float]:
-        by_angle, thin, area = _by_shape(mesh, bounds.options, rows)
-        return by_angle, thin, area, _by_area(mesh, bounds.options, area, rows)
+    options = bounds.options
+    area, skinny, thin = shapes(
+        mesh.vertices, mesh.triangles, thresholds(options).cosine_squared, LONG_FOR_HEIGHT, thread_count(threads)
+    )
+    by_angle, by_size = np.empty(len(area)), np.empty(len(area))
 
-    pieces = by_pieces(len(mesh.triangles), predict, threads)
-    by_angle, thin, area, by_size = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    def predict(rows: slice) -> None:
+        by_angle[rows] = np.where(skinny[rows], FOR_A_SKINNY_TRIANGLE, 1.0)
+        by_size[rows] = _by_area(mesh, options, area[rows], rows)
+
+    by_pieces(len(area), predict, threads)
     between, widths, beyond = _between_segments(mesh, np.flatnonzero(thin), neighbours)
-    share = (bounds.options.min_angle or 0.0) / 30.0
+    share = (options.min_angle or 0.0) / 30.0
     widths *= share * np.sqrt(share)  # about as numbers of triangles grow with the bound on angles (measured)
     by_angle[between] = np.maximum(by_angle[between], FOR_A_WIDTH * widths)
     inner = beyond >= 0
     np.add.at(by_angle, beyond[inner], BEYOND_A_WIDTH * widths[inner])
     return by_angle, _by_size(mesh, bounds, area, by_size)
-
-
-def _by_shape(mesh: Mesh, options: RefineOptions, rows: slice) -> tuple[Float, NDArray[np.bool_], Float]:
-    """Predicts what the bound on angles needs in some triangles.
-
-    Returns:
-        The triangles of the result in each; whether it may lie between two segments; its area.
-    """
-    corners = mesh.triangles[rows].T
-    (ax, bx, cx), (ay, by, cy) = (values[corners] for values in mesh.vertices.T)
-    p, q, r = (x * x + y * y for x, y in ((bx - ax, by - ay), (cx - bx, cy - by), (ax - cx, ay - cy)))
-    area = 0.5 * np.abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))
-    shortest = np.minimum(np.minimum(p, q), r)  # squared, as p, q and r
-    dot = 0.5 * (p + q + r) - shortest  # of the two longer edges
-    # The square of the sine of the angle between them is (2 area)^2 over the product of their squared lengths.
-    longer = dot * dot + 4.0 * area * area
-    skinny = dot * dot > thresholds(options).cosine_squared * longer
-    thin = skinny & (np.maximum(np.maximum(p, q), r) > LONG_FOR_HEIGHT * 2.0 * area)
-    return np.where(skinny, FOR_A_SKINNY_TRIANGLE, 1.0), thin, area
 
 
 def _by_area(mesh: Mesh, options: RefineOptions, area: Float, rows: slice) -> Float:

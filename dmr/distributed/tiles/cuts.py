@@ -81,25 +81,33 @@ def cut_edges(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = No
     return CutEdges(starts, ends, patch.mesh.vertices[beyond])
 
 
-def active_sides(patch: Patch, edges: Edges, frozen: Mask) -> NDArray[np.int64]:
-    """Returns (s,) the number of active triangles beside each segment."""
-    of_frozen = edges.segments[np.flatnonzero(frozen)]  # few, as a rule
-    all_sides, frozen_sides = (
-        np.bincount(each[each >= 0], minlength=len(patch.mesh.segments)) for each in (edges.segments, of_frozen)
-    )
-    return all_sides - frozen_sides
+def active_sides(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = None) -> NDArray[np.int64]:
+    """Returns (s,) the number of active triangles beside each segment; `threads` as for `edges_of`."""
+
+    def beside(piece: slice) -> Int:
+        segments = edges.segments[piece]
+        rows, k = np.nonzero((segments >= 0) & ~frozen[piece, None])  # few, as a rule
+        found: Int = segments[rows, k]
+        return found
+
+    found = np.concatenate(by_pieces(len(frozen), beside, threads))
+    return np.bincount(found, minlength=len(patch.mesh.segments))
 
 
-def border_vertices(patch: Patch, edges: Edges, inside: Mask) -> Int:
+def border_vertices(patch: Patch, edges: Edges, inside: Mask, threads: int | None = None) -> Int:
     """Returns the vertices on the border of a patch with the rest of the domain.
 
     Args:
         inside: (s,) bool, whether a segment is inside the domain, not on its boundary.
+        threads: as for `edges_of`.
     """
-    triangle, k = np.nonzero(edges.neighbours < 0)
-    segment = edges.segments[triangle, k]
-    is_open = (segment < 0) | np.append(inside, False)[segment]
-    triangle, k = triangle[is_open], k[is_open]
-    corners = patch.mesh.triangles[triangle]
-    number = np.arange(len(corners))
-    return distinct(corners[number, NEXT[k]], corners[number, AFTER_NEXT[k]])
+    is_open = np.append(inside, True)  # the last is that of edges without a segment, whose number is -1
+
+    def at_border(piece: slice) -> Int:
+        rows, k = np.nonzero(edges.neighbours[piece] < 0)  # few, as a rule
+        there = is_open[edges.segments[piece][rows, k]]
+        rows, k, corners = rows[there], k[there], patch.mesh.triangles[piece]
+        found: Int = np.concatenate([corners[rows, NEXT[k]], corners[rows, AFTER_NEXT[k]]])
+        return found
+
+    return distinct(*by_pieces(len(patch.mesh.triangles), at_border, threads))

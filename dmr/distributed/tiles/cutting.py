@@ -123,7 +123,12 @@ def cut(
     mesh = patch.mesh
     with step("predict"):
         predicted = predicted_triangles(mesh, bounds, neighbours=edges.neighbours, threads=threads)
-        weights = np.ceil(np.maximum(*predicted)).astype(np.int64)
+        weights = np.empty(len(mesh.triangles), np.int64)
+
+        def weigh(piece: slice) -> None:
+            weights[piece] = np.ceil(np.maximum(*(each[piece] for each in predicted)))
+
+        by_pieces(len(weights), weigh, threads)
     block = np.zeros(len(weights), np.int32)
     if int(weights.sum()) > tile_triangles:
         with step("components"):

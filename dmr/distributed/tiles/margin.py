@@ -88,7 +88,7 @@ def separated(
     has_core = LEAST_CORE * state.slots <= core.count < state.slots
     if not has_core:
         state.device.launch("fill_int32", state.slots, 1, in_margin)
-    margin = _side(tile, state, in_margin, tile.patch.mesh.triangles[tile.frozen])
+    margin = _side(tile, state, in_margin, tile.frozen_triangles)
     margin_arrays = InMemory()
     with step("download margin"):
         taken = _store(tile, state, margin, left, seeds, margin_arrays)
@@ -119,13 +119,13 @@ def _waiting(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Int:
 
 def _flags(tile: Tile, state: DeviceMesh, seeds: Int, depth: int) -> tuple[DeviceArray, DeviceArray]:
     """Returns which triangles on the device are in the margin, and which in the core."""
-    device, patch = state.device, tile.patch
+    device = state.device
     order = state.order.download()
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order), dtype=np.int32)
     is_around = np.zeros(len(tile.numbers), np.bool_)
     is_around[tile.border] = True
-    is_around[patch.mesh.triangles[np.flatnonzero(tile.frozen)]] = True
+    is_around[tile.frozen_triangles] = True
     around = np.flatnonzero(is_around)
     depth = min(depth, isqrt(state.slots))  # as a rule more layers than the tile has
     layers = _full(device, state.vertices, UNREACHED)
@@ -267,13 +267,17 @@ def _with_frozen(tile: Tile, side: _Side, margin: Patch) -> Patch:
     assert own.segment_markers is not None and mesh.segment_markers is not None
 
     def joined(frozen_rows: NDArray[Any] | None, rows: NDArray[Any] | None) -> Any:
-        return None if frozen_rows is None or rows is None else np.concatenate([frozen_rows[tile.frozen], rows])
+        return (
+            None
+            if frozen_rows is None or rows is None
+            else np.concatenate([np.take(frozen_rows, tile.frozen_rows, axis=0), rows])
+        )
 
     united = Mesh.sound(
         vertices=mesh.vertices,
         vertex_markers=mesh.vertex_markers,
         vertex_attributes=mesh.vertex_attributes,
-        triangles=np.concatenate([_found(side.vertex_places, own.triangles[tile.frozen]), mesh.triangles]),
+        triangles=np.concatenate([_found(side.vertex_places, tile.frozen_triangles), mesh.triangles]),
         segments=np.concatenate([_found(side.vertex_places, own.segments[between]), mesh.segments]),
         segment_markers=np.concatenate([own.segment_markers[between], mesh.segment_markers]),
         triangle_attributes=joined(own.triangle_attributes, mesh.triangle_attributes),
@@ -284,6 +288,6 @@ def _with_frozen(tile: Tile, side: _Side, margin: Patch) -> Patch:
         margin.vertex_origin,
         margin.vertex_parameter,
         np.concatenate([patch.segment_origin[between], margin.segment_origin]),
-        np.concatenate([patch.seeds[tile.frozen], margin.seeds]),
-        np.concatenate([patch.reasons[tile.frozen], margin.reasons]),
+        np.concatenate([np.take(patch.seeds, tile.frozen_rows), margin.seeds]),
+        np.concatenate([np.take(patch.reasons, tile.frozen_rows), margin.reasons]),
     )

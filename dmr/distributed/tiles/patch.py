@@ -41,11 +41,16 @@ class Edges:
     neighbours: Int
     segments: Int
 
-    @property
-    def frozen(self) -> Mask:
-        """(m,) bool: whether a triangle has a cut edge."""
-        cut = (self.neighbours < 0) & (self.segments < 0)
-        return cut[:, 0] | cut[:, 1] | cut[:, 2]
+    def frozen(self, threads: int | None = None) -> Mask:
+        """Returns (m,) bool: whether a triangle has a cut edge; `threads` compute, None for all cores."""
+        found = np.empty(len(self.neighbours), np.bool_)
+
+        def find(piece: slice) -> None:
+            cut = (self.neighbours[piece] < 0) & (self.segments[piece] < 0)
+            found[piece] = cut[:, 0] | cut[:, 1] | cut[:, 2]
+
+        by_pieces(len(found), find, threads)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,11 +55,15 @@ class Whole:
 
     def rows(self, numbers: Int64) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Returns which of some vertices are at ends of input segments, and the rows of these."""
+        there = np.zeros(len(numbers), np.bool_)
         if not len(self.vertices):
-            return np.zeros(len(numbers), np.bool_), np.empty(0, np.intp)
-        place = np.minimum(np.searchsorted(self.vertices, numbers), len(self.vertices) - 1)
-        there = self.vertices[place] == numbers
-        return there, place[there]
+            return there, np.empty(0, np.intp)
+        of_input = np.flatnonzero(numbers < self.inputs[0])  # few, as a rule
+        wanted = numbers[of_input]
+        place = np.minimum(np.searchsorted(self.vertices, wanted), len(self.vertices) - 1)
+        found = self.vertices[place] == wanted
+        there[of_input[found]] = True
+        return there, place[found]
 
     def save(self, arrays: Arrays) -> None:
         """Stores the arrays by name."""

@@ -1,1 +1,1 @@
-"""Native code of tiles: unions of numbered lists, and components, on several threads."""
+"""Native code of tiles, on several threads: unions of numbered lists, components, and shapes of triangles."""

@@ -1,5 +1,6 @@
 // The C interface of unions and components (dmr/distributed/unions/native.py).
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 #include "portable/interrupts.hpp"
@@ -11,9 +12,45 @@ namespace {
 
 constexpr int64_t TRIANGLES_PER_STOP = 1 << 20; // after which a signal is handled
 
+struct Point {
+    double x, y;
+};
+
+double squared_length(Point a, Point b) {
+    const double x = b.x - a.x, y = b.y - a.y;
+    return x * x + y * y;
+}
+
 } // namespace
 
-extern "C" int32_t dmr_unions_interface() { return 1; }
+extern "C" int32_t dmr_unions_interface() { return 2; }
+
+// Computes the area of each triangle, and flags: 1 if its smallest angle is below the bound whose squared cosine is
+// given, and 2 if it is, and the longest edge is more than `long_edge` times the height above it.
+extern "C" void dmr_shapes(const Point *points, const int32_t (*triangles)[3], int64_t count, double cosine_squared,
+                           double long_edge, int32_t threads, double *areas, unsigned char *flags) {
+    host::interruptible([&](host::Call &) {
+        try {
+            triangulation::share_indices(threads, count, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t t = begin; t < end; ++t) {
+                    if (t % TRIANGLES_PER_STOP == 0)
+                        host::stop_point();
+                    const Point a = points[triangles[t][0]], b = points[triangles[t][1]], c = points[triangles[t][2]];
+                    const double p = squared_length(a, b), q = squared_length(b, c), r = squared_length(c, a);
+                    const double area = 0.5 * std::abs((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
+                    // The dot product of the two longer edges. The square of the sine of the angle between them is
+                    // (2 area)^2 over the product of their squared lengths.
+                    const double dot = 0.5 * (p + q + r) - std::min(std::min(p, q), r);
+                    const bool skinny = dot * dot > cosine_squared * (dot * dot + 4.0 * area * area);
+                    const bool thin = skinny && std::max(std::max(p, q), r) > long_edge * 2.0 * area;
+                    areas[t] = area;
+                    flags[t] = (unsigned char)(skinny + 2 * thin);
+                }
+            });
+        } catch (const host::Interrupted &) {
+        }
+    });
+}
 
 // Unites lists. Returns the length of the union, or -1 if there is too little memory.
 extern "C" int64_t dmr_unite(const List *lists, int32_t count, int32_t threads, int64_t *numbers, int32_t *from) {

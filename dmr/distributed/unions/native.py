@@ -6,7 +6,7 @@ The structs here mirror those in the C++ files; increment `INTERFACE` in both pl
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dmr.common.native import interruptible, load_library, members
 
-INTERFACE = 1
+INTERFACE = 2
 
 LIBRARY = Path(__file__).with_name("_unions.so")
 
@@ -33,6 +33,8 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_unite", c_int64, POINTER(NumberedList), c_int32, c_int32, c_void_p, c_void_p)
     interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_void_p)
     interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_void_p)
+    shapes = (c_void_p, c_void_p, c_int64, c_double, c_double, c_int32, c_void_p, c_void_p)
+    interruptible(loaded, "dmr_shapes", None, *shapes)
     return loaded
 
 
@@ -45,3 +47,23 @@ def components(neighbours: NDArray[np.int32]) -> NDArray[np.int32]:
     links, labels = np.ascontiguousarray(neighbours, np.int32), np.empty(len(neighbours), np.int32)
     library().dmr_components(links.ctypes.data, len(links), labels.ctypes.data)
     return labels
+
+
+def shapes(
+    points: NDArray[np.float64], triangles: NDArray[np.int32], cosine_squared: float, long_edge: float, threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Returns the area of each triangle, whether it is skinny, and whether it is skinny and flat.
+
+    Args:
+        points: (n, 2); triangles: (m, 3), the numbers of the corners.
+        cosine_squared: of the bound on angles; a triangle with a smaller angle is skinny.
+        long_edge: the longest edge of a flat triangle is longer than this times the height above it.
+        threads: that compute.
+    """
+    points, triangles = np.ascontiguousarray(points, np.float64), np.ascontiguousarray(triangles, np.int32)
+    areas, flags = np.empty(len(triangles)), np.empty(len(triangles), np.uint8)
+    library().dmr_shapes(
+        points.ctypes.data, triangles.ctypes.data, len(triangles), cosine_squared, long_edge, threads,
+        areas.ctypes.data, flags.ctypes.data,
+    )  # fmt: skip
+    return areas, (flags & 1).astype(np.bool_), (flags & 2).astype(np.bool_)

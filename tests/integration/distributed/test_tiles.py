@@ -81,7 +81,7 @@ def test_triangles_on_both_sides_of_a_cut_are_frozen():
     assert incircle(u, v, p, q) > 0
     patch, whole = unrefined_patch(dmr.Mesh([u, v, above, below], [[0, 1, 2], [1, 0, 3]]))
     tiles = cut_by(patch, [0, 1])
-    assert all(edges_of(tile).frozen.all() for tile in tiles)
+    assert all(edges_of(tile).frozen().all() for tile in tiles)
     alone, _ = refined(tiles, whole, Bounds(options=RefineOptions(max_area=0.1)), first=4)
     assert [len(tile.numbers) for tile in alone] == [3, 3]
 

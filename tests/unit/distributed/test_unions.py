@@ -1,11 +1,14 @@
-"""Unions of lists, and lookups in them: the same as numpy's."""
+"""Unions of lists, lookups in them, and shapes of triangles: the same as numpy's, or as rational arithmetic's."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dmr.distributed.unions.native import shapes
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite, unite_after
 
@@ -59,3 +62,24 @@ def lists_index(numbers, wanted):
 def test_numbers_among_a_list(numbers, wanted):
     found = is_among(np.array(wanted, np.int64), np.array(numbers, np.int64))
     np.testing.assert_array_equal(found, np.isin(wanted, numbers))
+
+
+small = st.integers(-9, 9)
+
+
+@given(st.lists(st.tuples(*6 * [small]), max_size=20), st.sampled_from([0.5, 0.75, 0.9]), st.sampled_from([1, 3]))
+def test_shapes_of_triangles(corners, cosine_squared, threads):
+    """With small whole coordinates and these bounds, floating-point arithmetic is exact but for the products of 0.9."""
+    points = np.array(corners, float).reshape(-1, 2)
+    areas, skinny, thin = shapes(
+        points, np.arange(len(points), dtype=np.int32).reshape(-1, 3), cosine_squared, 4.0, threads
+    )
+    for k, (ax, ay, bx, by, cx, cy) in enumerate(corners):
+        doubled = abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))
+        shortest, *longer = sorted([(bx - ax) ** 2 + (by - ay) ** 2, (cx - bx) ** 2 + (cy - by) ** 2,
+                                    (ax - cx) ** 2 + (ay - cy) ** 2])  # fmt: skip
+        dot = Fraction(shortest + sum(longer), 2) - shortest
+        below = dot * dot > Fraction(cosine_squared) * (dot * dot + doubled * doubled)
+        assert areas[k] == doubled / 2
+        assert skinny[k] == below
+        assert thin[k] == (below and longer[1] > 4 * doubled)

@@ -85,7 +85,7 @@ class _Placing:
         self._lattice = lattice
         self._points = patch.mesh.vertices
         self._edges = edges_of(patch, device.threads or None)
-        self._frozen = self._edges.frozen
+        self._frozen = self._edges.frozen()
         self._cuts = cut_edges(patch, self._edges, self._frozen, device.threads or None)
         self._at = sizes(self._points)
         across = self._edges.neighbours
@@ -455,6 +455,6 @@ def _waiting(unfilled: Mask, edges: Edges) -> Mask:
     joined = np.where((across >= 0) & unfilled[across] & unfilled[:, None], across, -1).astype(np.int32)
     component = components(joined)
     reached = np.zeros(len(unfilled), np.bool_)
-    reached[component[unfilled & edges.frozen]] = True
+    reached[component[unfilled & edges.frozen()]] = True
     found: Mask = unfilled & reached[component]
     return found
