@@ -1,17 +1,21 @@
-"""Numpy by several threads: it takes rows of arrays, and computes, without the interpreter's lock."""
+"""Rows of arrays, and what numpy computes of pieces of them, by several threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
+from dmr.distributed.unions.native import library
 from dmr.validation.arrays.pieces import Workers
 
 T = TypeVar("T")
+
+WIDE = 8  # bytes of a number of int64
 
 ROWS_PER_PIECE = 2**16  # whose intermediate values fit the cache of a core
 MOST_THREADS = 16  # more wait for the memory
@@ -34,34 +38,33 @@ def by_pieces(rows: int, work: Callable[[slice], T], threads: int | None) -> lis
 
 def rows_taken(array: NDArray[Any], rows: NDArray[np.integer[Any]], threads: int | None) -> NDArray[Any]:
     """Returns `array[rows]`, for rows that are there, in a shape as theirs and a further one as that of the rows."""
+    array, rows = np.ascontiguousarray(array), _numbers(rows)
     found = np.empty((*rows.shape, *array.shape[1:]), array.dtype)
-
-    def take(piece: slice) -> None:
-        # With the mode "raise" numpy copies what it has found once more.
-        np.take(array, rows[piece], axis=0, out=found[piece], mode="clip")
-
-    by_pieces(len(rows), take, threads)
+    width = array.dtype.itemsize * prod(array.shape[1:])
+    library().dmr_take_rows(
+        array.ctypes.data, width, rows.ctypes.data, rows.itemsize == WIDE, rows.size, _most(threads), found.ctypes.data
+    )
     return found
 
 
 def flags(count: int, numbers: NDArray[np.integer[Any]], threads: int | None) -> NDArray[np.bool_]:
-    """Returns (count,) bool: which numbers there are."""
-    found = np.zeros(count, np.bool_)
-
-    def flag(piece: slice) -> None:
-        found[numbers[piece]] = True  # threads that meet write the same
-
-    by_pieces(len(numbers), flag, threads)
+    """Returns (count,) bool: which numbers there are; all are from 0 to `count` - 1."""
+    numbers, found = _numbers(numbers), np.zeros(count, np.bool_)
+    library().dmr_flag(numbers.ctypes.data, numbers.itemsize == WIDE, numbers.size, _most(threads), found.ctypes.data)
     return found
 
 
-def touching(corners: NDArray[np.integer[Any]], near: NDArray[np.bool_], threads: int | None) -> NDArray[np.bool_]:
+def touching(corners: NDArray[np.int32], near: NDArray[np.bool_], threads: int | None) -> NDArray[np.bool_]:
     """Returns (m,) bool: which triangles have a corner that is `near`, by vertex."""
-    found = np.empty(len(corners), np.bool_)
-
-    def touch(piece: slice) -> None:
-        at = np.take(near, corners[piece], mode="clip")
-        found[piece] = at[:, 0] | at[:, 1] | at[:, 2]
-
-    by_pieces(len(corners), touch, threads)
+    corners, found = np.ascontiguousarray(corners, np.int32), np.empty(len(corners), np.bool_)
+    library().dmr_touch(corners.ctypes.data, len(corners), near.ctypes.data, _most(threads), found.ctypes.data)
     return found
+
+
+def _numbers(numbers: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
+    """Returns numbers as the library takes them."""
+    return np.ascontiguousarray(numbers, np.int32 if numbers.dtype == np.int32 else np.int64)
+
+
+def _most(threads: int | None) -> int:
+    return min(thread_count(threads), MOST_THREADS)

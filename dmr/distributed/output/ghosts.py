@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.number_arrays import first_of_each
+from dmr.common.number_arrays import distinct, first_of_each
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step
@@ -27,8 +27,10 @@ from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.sections import NONE_MISSING, Section, sections
+from dmr.distributed.tiles.whole import Whole
+from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite, unite_after
-from dmr.io.archives.npz import Arriving, Column, copied
+from dmr.io.archives.npz import copied
 from dmr.mesh.types import Int
 
 Int64 = NDArray[np.int64]
@@ -90,7 +92,11 @@ def find_border(
     shared = _shared(inputs[0], index)
     layers, triangles, before, vertices = [], [np.empty(0, np.int64)], 0, 0
     for section in sections(inputs[1:], places=places, firsts=firsts, loose=loose):
-        mesh, found = section.mesh, section.numbers.find(shared)
+        mesh, wanted = section.mesh, shared
+        if section.border is not None:
+            # Of a core, others have vertices of its border, and those in which the boundary of the domain meets itself.
+            wanted = shared[is_among(shared, distinct(section.border, Whole.load(inputs[1]).pinched))]
+        found = section.numbers.find(wanted)
         if (found >= 0).any():
             outer = np.zeros(len(mesh.vertices), bool)
             outer[found[found >= 0]] = True
@@ -158,7 +164,7 @@ def make_part(
     with step("owners"):
         others, owners = _owned_by_others(numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
     with step("columns"):
-        columns: dict[str, Column | Arriving] = {**mesh_columns(rest, union, names, core)}
+        columns = mesh_columns(rest, union, names, core)
     triangles = sum(len(section.mesh.triangles) for section in own)
     columns |= {
         "index": copied(np.array(index)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,11 @@ from dmr.distributed.tiles.patch import with_numbers
 from dmr.distributed.tiles.sections import Section
 from dmr.distributed.unions.union import Numbers
 from dmr.errors import file_error
-from dmr.io.archives.npz import NONE_BEGUN, Arriving, Begun, Column, copied, write_npz
+from dmr.io.archives.npz import NONE_BEGUN, Begun, Column, numbered, write_npz
 
 Int64 = NDArray[np.int64]
 
 NO_NUMBERS = Numbers(np.empty(0, np.int64))
-NUMBERS_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,21 +45,12 @@ class PartNumbers:
         numbers[~in_core] = self.others[vertices[~in_core] - count]
         return numbers
 
-    def column(self) -> Column | Arriving:
+    def column(self) -> Column:
         """Returns the column of all of them."""
-        if not len(self.core.entries):
-            return copied(self.others)
-        return Arriving(np.dtype(np.int64), (len(self),), self._pieces)
-
-    def _pieces(self) -> Iterator[Int64]:
-        entries = self.core.entries
-        for start in range(0, len(entries), NUMBERS_AT_ONCE):
-            yield with_numbers(entries[start : start + NUMBERS_AT_ONCE], self.core.first)
-        if len(self.others):
-            yield self.others
+        return numbered([self.core.entries, self.others], [self.core.first, 0])
 
 
-def write_part(path: Path, core: Section | None, columns: Mapping[str, Column | Arriving], threads: int) -> Path:
+def write_part(path: Path, core: Section | None, columns: Mapping[str, Column], threads: int) -> Path:
     """Writes the file of a part.
 
     Args:
@@ -90,7 +80,7 @@ def write_part(path: Path, core: Section | None, columns: Mapping[str, Column | 
     return path
 
 
-def _rows(column: Column | Arriving) -> tuple[int, int]:
+def _rows(column: Column) -> tuple[int, int]:
     """Returns the number of rows of an array, and the bytes of each."""
     return column.shape[0], column.dtype.itemsize * int(np.prod(column.shape[1:]))
 

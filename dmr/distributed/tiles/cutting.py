@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.steps import step
-from dmr.distributed.threaded import by_pieces, flags, rows_taken, touching
+from dmr.distributed.threaded import by_pieces, rows_taken, touching
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.patch import Edges, Mask, Patch
@@ -149,24 +149,29 @@ def cut(
         ends = np.cumsum(counts)
         place = np.empty(len(block), np.int32)  # of each triangle in its block
         place[by_block] = np.arange(len(block)) - np.repeat(ends - counts, counts)
-        with ThreadPoolExecutor(thread_count(threads)) as pool:  # numpy takes rows without the interpreter's lock
-            return list(pool.map(partial(_taken, marked, edges, block, place), np.split(by_block, ends[:-1])))
+        blocks = np.split(by_block, ends[:-1])
+        count = thread_count(threads)
+        take = partial(_taken, marked, edges, block, place, threads=max(count // len(blocks), 1))
+        with ThreadPoolExecutor(count) as pool:
+            return list(pool.map(take, blocks))
 
 
-def _taken(patch: Patch, edges: Edges, block: Int, place: Int, chosen: NDArray[np.intp]) -> Patch:
+def _taken(patch: Patch, edges: Edges, block: Int, place: Int, chosen: NDArray[np.intp], *, threads: int) -> Patch:
     """Returns a block of triangles, with its edges.
 
     Args:
         edges: of the patch; block: of each triangle; place: of each triangle in its block.
+        chosen: the triangles; threads: that take them.
     """
-    across, on_edges = (rows_taken(each, chosen, 1) for each in (edges.neighbours, edges.segments))
+    across, on_edges = (rows_taken(each, chosen, threads) for each in (edges.neighbours, edges.segments))
     inside = (across >= 0) & (np.take(block, across, mode="clip") == block[chosen[0]])
-    is_kept = flags(len(patch.mesh.segments) + 1, on_edges, 1)  # -1 flags the last
+    is_kept = np.zeros(len(patch.mesh.segments) + 1, np.bool_)
+    is_kept[on_edges] = True  # -1 flags the last
     is_kept[-1] = False
     row = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
     row[-1] = -1
     neighbours = np.where(inside, np.take(place, across, mode="clip"), np.int32(-1))
-    taken = patch.taken(chosen, 1, np.flatnonzero(is_kept))
+    taken = patch.taken(chosen, threads, np.flatnonzero(is_kept))
     return replace(taken, edges=Edges(neighbours, row[on_edges]))
 
 

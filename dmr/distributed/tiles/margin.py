@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isqrt
 from typing import Any
@@ -72,8 +72,11 @@ def separated(
     depth: int,
     warnings: tuple[str, ...],
     core_arrays: InMemory,
-) -> Refined:
+) -> Callable[[], Refined]:
     """Downloads a refined tile.
+
+    Returns:
+        What completes it without the device.
 
     Args:
         left: the triangles that violate a bound, by reason.
@@ -98,15 +101,23 @@ def separated(
     shared = taken.download()
     shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]
     border = distinct(tile.border, shared)
-    return Refined(
-        core=core_arrays if has_core else None,
-        core_triangles=core.count if has_core else 0,
-        core_border=_numbers(tile, state, shared),
-        margin=_with_frozen(tile, margin, Patch.load(margin_arrays)),
-        margin_border=_found(margin.vertex_places, border),
-        inserted=state.vertices - state.input_vertices,
-        warnings=warnings,
-    )
+    margin_border, frozen = _found(margin.vertex_places, border), _frozen(tile, margin)
+
+    core_border, core_triangles = _numbers(tile, state, shared), core.count if has_core else 0
+    inserted = state.vertices - state.input_vertices
+
+    def finish() -> Refined:  # refers to no array of the device
+        return Refined(
+            core=core_arrays if has_core else None,
+            core_triangles=core_triangles,
+            core_border=core_border,
+            margin=_with_frozen(tile, frozen, Patch.load(margin_arrays)),
+            margin_border=margin_border,
+            inserted=inserted,
+            warnings=warnings,
+        )
+
+    return finish
 
 
 def _waiting(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Int:
@@ -259,27 +270,45 @@ def _found(values: DeviceArray, places: Int) -> Int:
     return found.detach().view(np.int32).reshape(places.shape)
 
 
-def _with_frozen(tile: Tile, side: _Side, margin: Patch) -> Patch:
+@dataclass(frozen=True, eq=False)
+class _Frozen:
+    """The frozen triangles of a tile, as a part of its margin.
+
+    Attributes:
+        triangles: (f, 3) their corners there.
+        between: (s,) bool, the segments of the patch without active triangles beside them; segments: these, there.
+    """
+
+    triangles: Int
+    between: NDArray[np.bool_]
+    segments: Int
+
+
+def _frozen(tile: Tile, margin: _Side) -> _Frozen:
+    segments = tile.patch.mesh.segments
+    between = np.ones(len(segments), np.bool_)
+    between[tile.rows] = False
+    places = margin.vertex_places
+    return _Frozen(_found(places, tile.frozen_triangles), between, _found(places, segments[between]))
+
+
+def _with_frozen(tile: Tile, frozen: _Frozen, margin: Patch) -> Patch:
     """Returns a margin with the frozen triangles of its tile, and the segments between them."""
     patch, own, mesh = tile.patch, tile.patch.mesh, margin.mesh
-    between = np.ones(len(own.segments), np.bool_)
-    between[tile.rows] = False
     assert own.segment_markers is not None and mesh.segment_markers is not None
 
-    def joined(frozen_rows: NDArray[Any] | None, rows: NDArray[Any] | None) -> Any:
-        return (
-            None
-            if frozen_rows is None or rows is None
-            else np.concatenate([np.take(frozen_rows, tile.frozen_rows, axis=0), rows])
-        )
+    def joined(of_frozen: NDArray[Any] | None, rows: NDArray[Any] | None) -> Any:
+        if of_frozen is None or rows is None:
+            return None
+        return np.concatenate([np.take(of_frozen, tile.frozen_rows, axis=0), rows])
 
     united = Mesh.sound(
         vertices=mesh.vertices,
         vertex_markers=mesh.vertex_markers,
         vertex_attributes=mesh.vertex_attributes,
-        triangles=np.concatenate([_found(side.vertex_places, tile.frozen_triangles), mesh.triangles]),
-        segments=np.concatenate([_found(side.vertex_places, own.segments[between]), mesh.segments]),
-        segment_markers=np.concatenate([own.segment_markers[between], mesh.segment_markers]),
+        triangles=np.concatenate([frozen.triangles, mesh.triangles]),
+        segments=np.concatenate([frozen.segments, mesh.segments]),
+        segment_markers=np.concatenate([own.segment_markers[frozen.between], mesh.segment_markers]),
         triangle_attributes=joined(own.triangle_attributes, mesh.triangle_attributes),
         area_bounds=joined(own.area_bounds, mesh.area_bounds),
     )
@@ -287,7 +316,7 @@ def _with_frozen(tile: Tile, side: _Side, margin: Patch) -> Patch:
         Piece(united, margin.numbers),
         margin.vertex_origin,
         margin.vertex_parameter,
-        np.concatenate([patch.segment_origin[between], margin.segment_origin]),
+        np.concatenate([patch.segment_origin[frozen.between], margin.segment_origin]),
         np.concatenate([np.take(patch.seeds, tile.frozen_rows), margin.seeds]),
         np.concatenate([np.take(patch.reasons, tile.frozen_rows), margin.reasons]),
     )

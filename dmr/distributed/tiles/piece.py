@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.frozen import HoldsFrozen, frozen
+from dmr.distributed.threaded import rows_taken
 from dmr.errors import InvalidMeshError
 from dmr.io.npz import LABEL_ROWS, LABELS, OF_ROWS
 from dmr.mesh.types import Int, Mesh
@@ -120,4 +121,4 @@ def labelled(mesh: Mesh, labels: Labels | None) -> Mesh:
     if labels is None:
         return mesh
     arrays = {name: getattr(mesh, name) for name in MESH_ARRAYS}
-    return Mesh.sound(**arrays | {name: table[labels.rows] for name, table in labels.tables.items()})
+    return Mesh.sound(**arrays | {name: rows_taken(table, labels.rows, 1) for name, table in labels.tables.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -78,14 +79,17 @@ def refine_patch(
         with step("wait"):
             held.enter_context(device.lock)
         held.enter_context(device.current)
-        refined = _refined(tile, whole, bounds, device, depth, InMemory() if core_arrays is None else core_arrays)
+        finish = _refined(tile, whole, bounds, device, depth, InMemory() if core_arrays is None else core_arrays)
         with step("release"):
             device.release_memory()  # the next tile needs blocks of other sizes, beside which these would stay
-    return refined
+    with step("finish"):
+        return finish()
 
 
-def _refined(tile: Tile, whole: Whole, bounds: Bounds, device: Device, depth: int, core_arrays: InMemory) -> Refined:
-    """Refines a tile; arguments and result are those of `refine_patch`."""
+def _refined(
+    tile: Tile, whole: Whole, bounds: Bounds, device: Device, depth: int, core_arrays: InMemory
+) -> Callable[[], Refined]:
+    """Refines a tile; arguments are those of `refine_patch`, and the result gives its result without the device."""
     with step("admit"):
         state = admit_tile(tile, whole, device)
     settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)

@@ -10,9 +10,10 @@ import numpy as np
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
+from dmr.distributed.tiles.bands import Reach
 from dmr.distributed.tiles.core_file import CoreFile
 from dmr.distributed.tiles.patch import published_arrays, with_numbers
-from dmr.distributed.tiles.piece import Labels, Piece, labelled
+from dmr.distributed.tiles.piece import Int64, Labels, Piece, labelled
 from dmr.distributed.tiles.pieces import united
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
@@ -62,6 +63,7 @@ class Section:
         labels: of its triangles, if the mesh does not have them.
         missing: (2, k) int32, the triangles that violate a bound, and the reason of each (`REASONS`, plus 1).
         core: the file that has its arrays, if it is the core of a tile.
+        border: if it is, the numbers of the vertices that it shares with the margin.
     """
 
     mesh: Mesh
@@ -69,6 +71,7 @@ class Section:
     labels: Labels | None = None
     missing: Int = field(default_factory=lambda: NONE_MISSING)
     core: CoreFile | None = None
+    border: Int64 | None = None
 
     def as_piece(self) -> Piece:
         """Returns the section as a piece."""
@@ -86,7 +89,8 @@ def sections(inputs: Sequence[Folder], *, places: Sequence[int], firsts: Sequenc
         stored = Stored(folder, place)
         mesh, numbers = published_arrays(stored, named)
         core = CoreFile.load(stored)
-        found.append(Section(mesh, Numbers(numbers, first), Labels.load(stored), _missing(stored), core))
+        border = None if core is None else Reach.load(stored, first).border
+        found.append(Section(mesh, Numbers(numbers, first), Labels.load(stored), _missing(stored), core, border))
     if loose:
         piece = Piece.load(Stored(inputs[0], LOOSE))
         found.append(Section(piece.mesh, Numbers(piece.numbers)))

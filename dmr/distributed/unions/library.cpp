@@ -4,6 +4,7 @@
 #include <new>
 
 #include "portable/interrupts.hpp"
+#include "rows.hpp"
 #include "union.hpp"
 
 using namespace unions;
@@ -21,34 +22,66 @@ double squared_length(Point a, Point b) {
     return x * x + y * y;
 }
 
+// Does work that a signal ends.
+template <class Work> void interruptible(const Work &work) {
+    host::interruptible([&](host::Call &) {
+        try {
+            work();
+        } catch (const host::Interrupted &) {
+        }
+    });
+}
+
 } // namespace
 
 extern "C" int32_t dmr_unions_interface() { return 2; }
+
+// Copies rows of a table, each of `width` bytes; `rows` are of int64 if `wide`, else of int32.
+extern "C" void dmr_take_rows(const unsigned char *table, int64_t width, const void *rows, int32_t wide, int64_t count,
+                              int32_t threads, unsigned char *out) {
+    interruptible([&] {
+        if (wide)
+            take_rows(table, width, static_cast<const int64_t *>(rows), count, threads, out);
+        else
+            take_rows(table, width, static_cast<const int32_t *>(rows), count, threads, out);
+    });
+}
+
+// Flags numbers, which are of int64 if `wide`, else of int32.
+extern "C" void dmr_flag(const void *numbers, int32_t wide, int64_t count, int32_t threads, unsigned char *found) {
+    interruptible([&] {
+        if (wide)
+            flag(static_cast<const int64_t *>(numbers), count, threads, found);
+        else
+            flag(static_cast<const int32_t *>(numbers), count, threads, found);
+    });
+}
+
+// Flags the triangles with a corner that is flagged.
+extern "C" void dmr_touch(const int32_t (*triangles)[3], int64_t count, const unsigned char *near, int32_t threads,
+                          unsigned char *found) {
+    interruptible([&] { touch(triangles, count, near, threads, found); });
+}
 
 // Computes the area of each triangle, and flags: 1 if its smallest angle is below the bound whose squared cosine is
 // given, and 2 if it is, and the longest edge is more than `long_edge` times the height above it.
 extern "C" void dmr_shapes(const Point *points, const int32_t (*triangles)[3], int64_t count, double cosine_squared,
                            double long_edge, int32_t threads, double *areas, unsigned char *flags) {
-    host::interruptible([&](host::Call &) {
-        try {
-            triangulation::share_indices(threads, count, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t t = begin; t < end; ++t) {
-                    if (t % TRIANGLES_PER_STOP == 0)
-                        host::stop_point();
-                    const Point a = points[triangles[t][0]], b = points[triangles[t][1]], c = points[triangles[t][2]];
-                    const double p = squared_length(a, b), q = squared_length(b, c), r = squared_length(c, a);
-                    const double area = 0.5 * std::abs((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
-                    // The dot product of the two longer edges. The square of the sine of the angle between them is
-                    // (2 area)^2 over the product of their squared lengths.
-                    const double dot = 0.5 * (p + q + r) - std::min(std::min(p, q), r);
-                    const bool skinny = dot * dot > cosine_squared * (dot * dot + 4.0 * area * area);
-                    const bool thin = skinny && std::max(std::max(p, q), r) > long_edge * 2.0 * area;
-                    areas[t] = area;
-                    flags[t] = (unsigned char)(skinny + 2 * thin);
-                }
-            });
-        } catch (const host::Interrupted &) {
-        }
+    interruptible([&] {
+        by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t t = begin; t < end; ++t) {
+                const Point a = points[triangles[t][0]], b = points[triangles[t][1]], c = points[triangles[t][2]];
+                const double p = squared_length(a, b), q = squared_length(b, c), r = squared_length(c, a);
+                const double area = 0.5 * std::abs((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
+                // The dot product of the two longer edges. The square of the sine of the angle between them is
+                // (2 area)^2 over the product of their squared lengths.
+                const double dot = 0.5 * (p + q + r) - std::min(std::min(p, q), r);
+                const bool skinny = dot * dot > cosine_squared * (dot * dot + 4.0 * area * area);
+                const bool thin = skinny && std::max(std::max(p, q), r) > long_edge * 2.0 * area;
+                areas[t] = area;
+                flags[t] = (unsigned char)(skinny + 2 * thin);
+            }
+        });
     });
 }
 

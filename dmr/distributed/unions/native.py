@@ -35,6 +35,9 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_void_p)
     shapes = (c_void_p, c_void_p, c_int64, c_double, c_double, c_int32, c_void_p, c_void_p)
     interruptible(loaded, "dmr_shapes", None, *shapes)
+    interruptible(loaded, "dmr_take_rows", None, c_void_p, c_int64, c_void_p, c_int32, c_int64, c_int32, c_void_p)
+    interruptible(loaded, "dmr_flag", None, c_void_p, c_int32, c_int64, c_int32, c_void_p)
+    interruptible(loaded, "dmr_touch", None, c_void_p, c_int64, c_void_p, c_int32, c_void_p)
     return loaded
 
 

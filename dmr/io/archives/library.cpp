@@ -23,20 +23,23 @@ namespace {
 
 constexpr int64_t CHUNK = 1 << 20; // bytes that a thread makes, sums up and writes at once
 
-enum Kind : int32_t { COPIED = 0, TRANSLATED = 1, GATHERED = 2 };
+enum Kind : int32_t { COPIED = 0, TRANSLATED = 1, GATHERED = 2, NUMBERED = 3 };
 
 // A table of rows (`Source`). Of a COPIED column with a `table`, row i is row table[i] of them; the entries of a
-// TRANSLATED column, which are of int32, are places in `table`.
+// TRANSLATED column, which are of int32, are places in `table`. Those of a NUMBERED column are of int64; -1, -2, ...
+// stand for the numbers from `first` on.
 struct Source {
     const unsigned char *rows;
     int64_t count;
     const int32_t *table;
+    int64_t first;
 };
 
 // An array of an archive (`DmrColumn`).
 //   COPIED      the rows of the sources, one after the other
 //   TRANSLATED  the entries of the sources, each replaced by that of its source's table
 //   GATHERED    row i is row from[i] of all sources, counted over them
+//   NUMBERED    the entries of the sources, with numbers in place of those below 0
 struct Column {
     int64_t offset; // of the bytes in the file
     int64_t rows;
@@ -94,6 +97,11 @@ void make(const Column &column, int64_t begin, int64_t end, unsigned char *out) 
             });
         } else if (column.kind == COPIED) {
             std::memcpy(out, from, count * column.row_bytes);
+        } else if (column.kind == NUMBERED) {
+            const int64_t *const entries = reinterpret_cast<const int64_t *>(from);
+            int64_t *const numbers = reinterpret_cast<int64_t *>(out);
+            for (int64_t i = 0; i < count; ++i)
+                numbers[i] = entries[i] < 0 ? source->first - 1 - entries[i] : entries[i];
         } else {
             const int32_t *const entries = reinterpret_cast<const int32_t *>(from);
             int32_t *const translated = reinterpret_cast<int32_t *>(out);
@@ -104,6 +112,17 @@ void make(const Column &column, int64_t begin, int64_t end, unsigned char *out) 
         out += count * column.row_bytes;
         begin += count;
     }
+}
+
+// The rows from `begin` to `end` of a column, if they lie in a source as they are, else nullptr.
+const unsigned char *as_it_is(const Column &column, int64_t begin, int64_t end) {
+    if (column.kind != COPIED)
+        return nullptr;
+    int64_t row = begin;
+    const Source *const source = find(column, row);
+    if (source->table != nullptr || row + (end - begin) > source->count)
+        return nullptr;
+    return source->rows + row * column.row_bytes;
 }
 
 struct Chunk {
@@ -160,11 +179,15 @@ int write(int fd, Column *columns, int32_t count, int threads) {
             host::stop_point();
             Chunk &chunk = chunks[k];
             const Column &column = columns[chunk.column];
-            buffer.resize(std::size_t(chunk.end - chunk.begin) * column.row_bytes);
-            make(column, chunk.begin, chunk.end, buffer.data());
-            chunk.crc = add_to_crc(0, buffer.data(), buffer.size());
-            if (const int error =
-                    file.write(buffer.data(), buffer.size(), column.offset + chunk.begin * column.row_bytes))
+            const std::size_t bytes = std::size_t(chunk.end - chunk.begin) * column.row_bytes;
+            const unsigned char *content = as_it_is(column, chunk.begin, chunk.end);
+            if (content == nullptr) {
+                buffer.resize(bytes);
+                make(column, chunk.begin, chunk.end, buffer.data());
+                content = buffer.data();
+            }
+            chunk.crc = add_to_crc(0, content, bytes);
+            if (const int error = file.write(content, bytes, column.offset + chunk.begin * column.row_bytes))
                 failed = error;
         }
     });
@@ -177,7 +200,7 @@ int write(int fd, Column *columns, int32_t count, int threads) {
 
 } // namespace
 
-extern "C" int32_t dmr_archives_interface() { return 6; }
+extern "C" int32_t dmr_archives_interface() { return 7; }
 
 // The check sum of bytes with the check sum `before`, followed by `count` bytes with the check sum `after`.
 extern "C" uint32_t dmr_joined_crc(uint32_t before, uint32_t after, uint64_t count) {

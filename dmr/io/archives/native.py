@@ -12,19 +12,19 @@ from pathlib import Path
 
 from dmr.common.native import declare, interruptible, load_library, members
 
-INTERFACE = 6
+INTERFACE = 7
 
 LIBRARY = Path(__file__).with_name("_archives.so")
 
 MOST_WRITERS = 4  # threads: one at a time writes to the file, while the others make what they will write
 
-COPIED, TRANSLATED, GATHERED = range(3)  # enum Kind of library.cpp
+COPIED, TRANSLATED, GATHERED, NUMBERED = range(4)  # enum Kind of library.cpp
 
 
 class Source(Structure):
     """A table of rows, and the rows that are taken or what replaces its entries (`Source`)."""
 
-    _fields_ = members("address rows", "int64 count", "address table")
+    _fields_ = members("address rows", "int64 count", "address table", "int64 first")
 
 
 class NativeColumn(Structure):

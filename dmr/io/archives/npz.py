@@ -23,10 +23,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.io.archives.native import COPIED, GATHERED, MOST_WRITERS, TRANSLATED, NativeColumn, Source, library
+from dmr.io.archives.native import (
+    COPIED,
+    GATHERED,
+    MOST_WRITERS,
+    NUMBERED,
+    TRANSLATED,
+    NativeColumn,
+    Source,
+    library,
+)
 
 Array = NDArray[Any]
 Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
 
 NO_ROWS: Int32 = np.empty(0, np.int32)
 
@@ -47,6 +57,7 @@ class Column:
         dtype, shape: of the array; kind: how it is made (`native`).
         sources: the arrays; counts: the rows that each contributes.
         tables: of each, what replaces its entries, or which rows are taken; origins: which of all rows are taken.
+        firsts: of each, what the entry -1 stands for.
     """
 
     dtype: np.dtype[Any]
@@ -56,6 +67,7 @@ class Column:
     counts: Sequence[int]
     tables: Sequence[Int32 | None]
     origins: Int32 | None = None
+    firsts: Sequence[int] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +132,13 @@ def gathered(arrays: Sequence[Array], origins: Int32) -> Column:
     rows = [np.ascontiguousarray(array) for array in arrays]
     shape = (len(origins), *rows[0].shape[1:])
     return Column(rows[0].dtype, shape, GATHERED, rows, [len(each) for each in rows], [None] * len(rows), origins)
+
+
+def numbered(arrays: Sequence[Int64], firsts: Sequence[int]) -> Column:
+    """Returns the column of int64 arrays one after another, with numbers from `firsts` on in place of -1, -2, ..."""
+    rows = [np.ascontiguousarray(array, np.int64) for array in arrays]
+    counts = [len(each) for each in rows]
+    return Column(np.dtype(np.int64), (sum(counts),), NUMBERED, rows, counts, [None] * len(rows), firsts=firsts)
 
 
 @dataclass(eq=False)
@@ -193,7 +212,7 @@ class ArchiveWriter:
             rows, left = member.native.offset, member.native.rows
             for piece in column.pieces():
                 member.native.offset, member.native.rows = rows, len(piece)
-                sources = (Source * 1)(Source(piece.ctypes.data, len(piece), None))
+                sources = (Source * 1)(Source(piece.ctypes.data, len(piece), None, 0))
                 member.native.sources = ctypes.addressof(sources)
                 _write(self._descriptor, [member], self._threads)
                 rows, left = rows + piece.nbytes, left - len(piece)
@@ -297,8 +316,14 @@ def _member(name: bytes, end: int, column: Column | Arriving, first: Begun | Non
     if isinstance(column, Column):
         sources = (Source * len(column.sources))(
             *(
-                Source(array.ctypes.data, count, None if table is None else table.ctypes.data)
-                for array, count, table in zip(column.sources, column.counts, column.tables, strict=True)
+                Source(array.ctypes.data, count, None if table is None else table.ctypes.data, first)
+                for array, count, table, first in zip(
+                    column.sources,
+                    column.counts,
+                    column.tables,
+                    column.firsts or [0] * len(column.sources),
+                    strict=True,
+                )
             )
         )
         native.sources, native.source_count, native.kind = ctypes.addressof(sources), len(sources), column.kind

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dmr.io.archives import npz
-from dmr.io.archives.npz import Arriving, Indexed, begin_archive, copied, gathered, translated, write_npz
+from dmr.io.archives.npz import Arriving, Indexed, begin_archive, copied, gathered, numbered, translated, write_npz
 
 
 def arriving(table, rows):
@@ -39,13 +39,14 @@ def test_archives_have_the_bytes_of_numpy(threads, most, tmp_path, monkeypatch):
     places = [random.permutation(max(count, 1)).astype(np.int32) for count in counts]
     rows = random.integers(0, sum(counts), 50_000).astype(np.int32)
     odd = [random.integers(0, 9, (count, 5), np.int8) for count in counts]
+    stored = [np.concatenate([np.arange(3), -1 - np.arange(200_000)]), np.array([1, 2**40]), np.array([-1])]
     columns = {
         "format": copied(np.array(1)), "vertices": gathered(tables, rows), "odd": gathered(odd, rows),
         "triangles": translated(corners, places), "all": copied(*tables), "none": copied(np.empty((5, 0))),
         "names": copied(np.array(["steel", "air"])),
         "late": arriving(tables[0], 7777), "late3": arriving(tables[3], 30_000),
         "listed": copied(Indexed(tables[0], rows[:1000] % 100_000), tables[1]),
-        "odd3": copied(Indexed(odd[3], places[3])),
+        "odd3": copied(Indexed(odd[3], places[3])), "numbers": numbered(stored, [10**10, 0, 5]),
     }  # fmt: skip
     arrays = {
         "format": np.array(1), "vertices": np.concatenate(tables)[rows], "odd": np.concatenate(odd)[rows],
@@ -54,6 +55,7 @@ def test_archives_have_the_bytes_of_numpy(threads, most, tmp_path, monkeypatch):
         "late": tables[0], "late3": tables[3],
         "listed": np.concatenate([tables[0][rows[:1000] % 100_000], tables[1]]),
         "odd3": odd[3][places[3]],
+        "numbers": np.concatenate([np.arange(3), 10**10 + np.arange(200_000), [1, 2**40, 5]]),
     }  # fmt: skip
     path = tmp_path / "archive.npz"
     with path.open("wb") as file:

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dmr.distributed.threaded import flags, rows_taken, touching
 from dmr.distributed.unions.native import shapes
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite, unite_after
@@ -83,3 +84,18 @@ def test_shapes_of_triangles(corners, cosine_squared, threads):
         assert areas[k] == doubled / 2
         assert skinny[k] == below
         assert thin[k] == (below and longer[1] > 4 * doubled)
+
+
+@given(st.lists(st.integers(0, 20), max_size=40), st.sampled_from([np.int32, np.int64]), st.sampled_from([1, 3]))
+def test_rows_and_flags(rows, dtype, threads):
+    numbers = np.array(rows, dtype)
+    for width in ((), (1,), (2,), (3,), (5,)):
+        for kind in (np.uint8, np.int32, np.float64):
+            table = np.arange(21 * int(np.prod(width, dtype=int))).reshape(21, *width).astype(kind)
+            np.testing.assert_array_equal(rows_taken(table, numbers, threads), table[numbers])
+    pairs = numbers[: len(numbers) // 2 * 2].reshape(-1, 2)
+    np.testing.assert_array_equal(rows_taken(table, pairs, threads), table[pairs])
+    assert flags(21, numbers, threads).tolist() == [k in rows for k in range(21)]
+    corners = np.array(rows[: len(rows) // 3 * 3], np.int32).reshape(-1, 3)
+    near = np.arange(21) % 3 == 0
+    assert touching(corners, near, threads).tolist() == near[corners].any(axis=1).tolist()

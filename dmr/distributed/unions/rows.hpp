@@ -1,0 +1,75 @@
+// Rows of tables by their numbers, and flags of what numbers name, by several threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "dmr/triangulation/serial/threads.hpp"
+
+namespace unions {
+
+using std::int32_t;
+using std::int64_t;
+
+constexpr std::size_t ROWS_PER_STOP = 1 << 20; // after which a signal is handled
+
+// Calls work(begin, end) for the indices below `count`, several times per thread.
+template <class Work> void by_pieces(int threads, std::size_t count, const Work &work) {
+    triangulation::share_indices(threads, count, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t first = begin; first < end; first += ROWS_PER_STOP) {
+            host::stop_point();
+            work(first, first + ROWS_PER_STOP < end ? first + ROWS_PER_STOP : end);
+        }
+    });
+}
+
+// Copies rows of a table, each of `width` bytes: a constant, where there is one, makes a move of a copy.
+template <class Row, class Width>
+void take_rows(const unsigned char *table, const Row *rows, std::size_t count, Width width, int threads,
+               unsigned char *out) {
+    by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            std::memcpy(out + i * width, table + std::size_t(rows[i]) * width, width);
+    });
+}
+
+template <class Row>
+void take_rows(const unsigned char *table, std::size_t width, const Row *rows, std::size_t count, int threads,
+               unsigned char *out) {
+    const auto take = [&](auto constant) { take_rows(table, rows, count, constant, threads, out); };
+    switch (width) {
+    case 1:
+        return take(std::integral_constant<std::size_t, 1>());
+    case 4:
+        return take(std::integral_constant<std::size_t, 4>());
+    case 8:
+        return take(std::integral_constant<std::size_t, 8>());
+    case 12:
+        return take(std::integral_constant<std::size_t, 12>());
+    case 16:
+        return take(std::integral_constant<std::size_t, 16>());
+    default:
+        return take(width);
+    }
+}
+
+// Flags the numbers that there are. Threads that meet write the same.
+template <class Number> void flag(const Number *numbers, std::size_t count, int threads, unsigned char *found) {
+    by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            __atomic_store_n(found + numbers[i], 1, __ATOMIC_RELAXED);
+    });
+}
+
+// Flags the triangles with a corner that is flagged.
+inline void touch(const int32_t (*triangles)[3], std::size_t count, const unsigned char *near, int threads,
+                  unsigned char *found) {
+    by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t)
+            found[t] = near[triangles[t][0]] | near[triangles[t][1]] | near[triangles[t][2]];
+    });
+}
+
+} // namespace unions
