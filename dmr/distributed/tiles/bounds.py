@@ -13,8 +13,7 @@ from dmr.common.text import option
 from dmr.common.threads import thread_count
 from dmr.distributed.threaded import by_pieces
 from dmr.distributed.tiles.piece import Arrays
-from dmr.distributed.unions.native import shapes
-from dmr.distributed.unions.numbering import is_among
+from dmr.distributed.unions.native import shapes, walls
 from dmr.errors import OptionError
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int, Mesh
@@ -157,7 +156,7 @@ def predicted_triangles(
         by_size[rows] = _by_area(mesh, options, area[rows], rows)
 
     by_pieces(len(area), predict, threads)
-    between, widths, beyond = _between_segments(mesh, np.flatnonzero(thin), neighbours)
+    between, widths, beyond = _between_segments(mesh, np.flatnonzero(thin), neighbours, threads)
     share = (options.min_angle or 0.0) / 30.0
     widths *= share * np.sqrt(share)  # about as numbers of triangles grow with the bound on angles (measured)
     by_angle[between] = np.maximum(by_angle[between], FOR_A_WIDTH * widths)
@@ -205,7 +204,7 @@ FOR_A_WIDTH, BEYOND_A_WIDTH = 0.6, 2.0
 
 
 def _between_segments(
-    mesh: Mesh, triangles: NDArray[np.intp], neighbours: Int | None
+    mesh: Mesh, triangles: NDArray[np.intp], neighbours: Int | None, threads: int | None
 ) -> tuple[NDArray[np.intp], Float, Int]:
     """Finds where two segments face each other, as the walls of a channel do.
 
@@ -215,29 +214,19 @@ def _between_segments(
 
     Args:
         triangles: (k,) the skinny triangles of the mesh; neighbours: of the mesh, where they are known.
+        threads: that compute.
 
     Returns:
         Those between two segments, the length of the channel over its width for each, and the triangle beyond its wall,
         -1 if there is none.
     """
     known = np.sort(edge_keys(mesh.segments[:, 0], mesh.segments[:, 1]))
-    corners, wall = mesh.triangles[triangles], np.full(len(triangles), -1)
-    lengths, heights = np.zeros(len(triangles)), np.ones(len(triangles))
-    for k in range(3):
-        apex, u, v = (corners[:, (k + turn) % 3] for turn in range(3))
-        start = mesh.vertices[u]
-        along, over = (mesh.vertices[v] - start).T, (mesh.vertices[apex] - start).T
-        length = np.sqrt(along[0] * along[0] + along[1] * along[1])
-        height = (along[0] * over[1] - along[1] * over[0]) / length
-        foot = (along[0] * over[0] + along[1] * over[1]) / length
-        above = (foot >= -height) & (foot <= length + height) & (length > lengths) & (height > 0.0)
-        above[above] = is_among(edge_keys(u[above], v[above]), known)
-        wall[above], lengths[above], heights[above] = k, length[above], height[above]
+    wall, lengths, heights = walls(mesh.vertices, mesh.triangles, triangles, known, thread_count(threads))
     there = wall >= 0
     triangles, wall, lengths, heights = triangles[there], wall[there], lengths[there], heights[there]
     if not len(triangles):
         return triangles, lengths, np.empty(0, np.int32)
-    rows, place = np.arange(len(triangles)), np.full(len(mesh.triangles), -1, np.int64)
+    rows, place = np.arange(len(triangles)), np.full(len(mesh.triangles), -1, np.int32)
     place[triangles] = rows
     across = (mesh.neighbours if neighbours is None else neighbours)[triangles]
     beyond = across[rows, wall]

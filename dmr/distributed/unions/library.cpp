@@ -85,6 +85,41 @@ extern "C" void dmr_shapes(const Point *points, const int32_t (*triangles)[3], i
     });
 }
 
+// Finds for each of some triangles the longest edge that is a segment, and that the opposite corner lies above, or beside
+// by no more than its height: the number of the edge in the triangle, -1 if there is none, its length, and this height.
+// `keys` are those of all segments, ascending.
+extern "C" void dmr_walls(const Point *points, const int32_t (*triangles)[3], const int64_t *rows, int64_t count,
+                          const int64_t *keys, int64_t segments, int32_t threads, int64_t *walls, double *lengths,
+                          double *heights) {
+    interruptible([&] {
+        by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const int32_t *const corners = triangles[rows[i]];
+                walls[i] = -1;
+                lengths[i] = 0.0;
+                heights[i] = 1.0;
+                for (int k = 0; k < 3; ++k) {
+                    const int32_t apex = corners[k], u = corners[(k + 1) % 3], v = corners[(k + 2) % 3];
+                    const Point start = points[u];
+                    const Point along{points[v].x - start.x, points[v].y - start.y};
+                    const Point over{points[apex].x - start.x, points[apex].y - start.y};
+                    const double length = std::sqrt(along.x * along.x + along.y * along.y);
+                    const double height = (along.x * over.y - along.y * over.x) / length;
+                    const double foot = (along.x * over.x + along.y * over.y) / length;
+                    const bool above =
+                        foot >= -height && foot <= length + height && length > lengths[i] && height > 0.0;
+                    const int64_t key = int64_t(std::min(u, v)) << 32 | std::max(u, v);
+                    if (!above || !std::binary_search(keys, keys + segments, key))
+                        continue;
+                    walls[i] = k;
+                    lengths[i] = length;
+                    heights[i] = height;
+                }
+            }
+        });
+    });
+}
+
 // Unites lists. Returns the length of the union, or -1 if there is too little memory.
 extern "C" int64_t dmr_unite(const List *lists, int32_t count, int32_t threads, int64_t *numbers, int32_t *from) {
     int64_t length = 0;

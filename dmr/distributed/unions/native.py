@@ -35,6 +35,8 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_void_p)
     shapes = (c_void_p, c_void_p, c_int64, c_double, c_double, c_int32, c_void_p, c_void_p)
     interruptible(loaded, "dmr_shapes", None, *shapes)
+    walls = (c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_int32, c_void_p, c_void_p, c_void_p)
+    interruptible(loaded, "dmr_walls", None, *walls)
     interruptible(loaded, "dmr_take_rows", None, c_void_p, c_int64, c_void_p, c_int32, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_flag", None, c_void_p, c_int32, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_touch", None, c_void_p, c_int64, c_void_p, c_int32, c_void_p)
@@ -70,3 +72,30 @@ def shapes(
         areas.ctypes.data, flags.ctypes.data,
     )  # fmt: skip
     return areas, (flags & 1).astype(np.bool_), (flags & 2).astype(np.bool_)
+
+
+def walls(
+    points: NDArray[np.float64],
+    triangles: NDArray[np.int32],
+    rows: NDArray[np.intp],
+    segments: NDArray[np.int64],
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Finds the longest segment of each triangle that the opposite corner is above, or beside by no more than its height.
+
+    Args:
+        points: (n, 2); triangles: (m, 3), the numbers of the corners.
+        rows: the numbers of the triangles that are wanted.
+        segments: the keys of the segments (`edge_keys`), ascending.
+        threads: that compute.
+
+    Returns:
+        For each triangle the number of the edge, -1 if there is none; its length; and the height of the corner.
+    """
+    points, triangles = np.ascontiguousarray(points, np.float64), np.ascontiguousarray(triangles, np.int32)
+    found, lengths, heights = np.empty(len(rows), np.int64), np.empty(len(rows)), np.empty(len(rows))
+    library().dmr_walls(
+        points.ctypes.data, triangles.ctypes.data, rows.ctypes.data, len(rows), segments.ctypes.data, len(segments),
+        threads, found.ctypes.data, lengths.ctypes.data, heights.ctypes.data,
+    )  # fmt: skip
+    return found, lengths, heights

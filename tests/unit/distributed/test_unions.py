@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dmr.distributed.threaded import flags, rows_taken, touching
-from dmr.distributed.unions.native import shapes
+from dmr.distributed.unions.native import shapes, walls
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite, unite_after
 
@@ -99,3 +100,24 @@ def test_rows_and_flags(rows, dtype, threads):
     corners = np.array(rows[: len(rows) // 3 * 3], np.int32).reshape(-1, 3)
     near = np.arange(21) % 3 == 0
     assert touching(corners, near, threads).tolist() == near[corners].any(axis=1).tolist()
+
+
+@given(st.lists(st.tuples(*6 * [small]), max_size=20), st.lists(st.booleans(), min_size=60, max_size=60))
+def test_walls_of_triangles(corners, listed):
+    """The longest listed edge of each triangle that its opposite corner is above; squares of lengths are exact."""
+    points, count = np.array(corners, float).reshape(-1, 2), len(corners)
+    triangles = np.arange(3 * count, dtype=np.int32).reshape(-1, 3)
+    sides = [(3 * t + a, 3 * t + b) for t in range(count) for a, b in ((1, 2), (2, 0), (0, 1))]
+    chosen = [side for side, there in zip(sides, listed, strict=False) if there]
+    keys = np.array(sorted(min(side) << 32 | max(side) for side in chosen), np.int64)
+    found, lengths, heights = walls(points, triangles, np.arange(count), keys, 1)
+    for t in range(count):
+        best, most = -1, 0.0
+        for k in range(3):
+            u, v = sides[3 * t + k]
+            along, over = points[v] - points[u], points[3 * t + k] - points[u]
+            length, cross, dot = np.hypot(*along), along[0] * over[1] - along[1] * over[0], along @ over
+            if (u, v) in chosen and cross > 0 and -cross <= dot <= along @ along + cross and length > most + 1e-9:
+                best, most = k, length
+                assert heights[t] == pytest.approx(cross / length) or found[t] != k
+        assert found[t] == best and lengths[t] == pytest.approx(most)
