@@ -17,7 +17,7 @@ from dmr.distributed.threaded import by_pieces, rows_taken, touching
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.patch import Edges, Mask, Patch
-from dmr.distributed.unions.native import components
+from dmr.distributed.unions.native import bins, components
 from dmr.mesh.types import Float, Int, Mesh
 
 BINS = 2**12
@@ -40,13 +40,15 @@ def block_of_each(
     found = np.zeros(len(places), np.int32)
     by_axis = [np.ascontiguousarray(each) for each in places.T]  # numpy reduces contiguous arrays much faster
     blocks_left = [_Blocks(np.arange(len(places)), [*by_axis, weights], 0, blocks)]
-    with ThreadPoolExecutor(thread_count(threads)) as pool:
+    count = thread_count(threads)
+    with ThreadPoolExecutor(count) as pool:
         while blocks_left:
             for block in blocks_left:
                 if block.count == 1:
                     found[block.rows] = block.first
             larger = [block for block in blocks_left if block.count > 1]
-            blocks_left = [half for halves in pool.map(lambda each: each.halves(shift), larger) for half in halves]
+            halved = partial(_Blocks.halves, shift=shift, threads=max(count // max(len(larger), 1), 1))
+            blocks_left = [half for halves in pool.map(halved, larger) for half in halves]
     return found
 
 
@@ -64,38 +66,38 @@ class _Blocks:
     first: int
     count: int
 
-    def halves(self, shift: float) -> tuple[_Blocks, _Blocks]:
-        """Returns the blocks of the lower half and of the upper one along the longer extent."""
+    def halves(self, shift: float, threads: int) -> tuple[_Blocks, _Blocks]:
+        """Returns the blocks of the lower half and of the upper one along the longer extent; `threads` compute."""
         *along, weights = self.columns
         low, high = [each.min() for each in along], [each.max() for each in along]
         axis = int(high[1] - low[1] > high[0] - low[0])
         left = self.count // 2
-        lower = _lower(along[axis], low[axis], high[axis], weights, (left + shift) / self.count)
+        lower = _lower(along[axis], low[axis], high[axis], weights, (left + shift) / self.count, threads)
         if not left <= np.count_nonzero(lower) <= len(self.rows) - (self.count - left):  # every block gets a point
             lower = np.zeros(len(self.rows), np.bool_)
             lower[np.argsort(along[axis], kind="stable")[:left]] = True
-        return self._half(lower, self.first, left), self._half(~lower, self.first + left, self.count - left)
+        right = self.count - left
+        return self._half(lower, self.first, left, threads), self._half(~lower, self.first + left, right, threads)
 
-    def _half(self, inside: Mask, first: int, count: int) -> _Blocks:
+    def _half(self, inside: Mask, first: int, count: int, threads: int) -> _Blocks:
         places = np.flatnonzero(inside)
-        columns = [np.take(each, places) for each in self.columns] if count > 1 else ()
-        return _Blocks(np.take(self.rows, places), columns, first, count)
+        columns = [rows_taken(each, places, threads) for each in self.columns] if count > 1 else ()
+        return _Blocks(rows_taken(self.rows, places, threads), columns, first, count)
 
 
-def _lower(values: Float, low: float, high: float, weights: NDArray[np.int64], share: float) -> Mask:
+def _lower(values: Float, low: float, high: float, weights: NDArray[np.int64], share: float, threads: int) -> Mask:
     """Returns which values are the lower ones that have about a share of the weight; ties are broken by number.
 
     Args:
-        low, high: the extremes of the values.
+        low, high: the extremes of the values; threads: that compute.
     """
     # A histogram finds the bin that the division lies in, so that few values are sorted.
-    width = (high - low) / BINS
-    bins = np.minimum((values - low) / width if width > 0 else np.zeros(len(values)), BINS - 1).astype(np.int16)
-    after = np.cumsum(np.bincount(bins, weights, BINS))  # whole numbers, so that the sums are exact
+    bin_of_each, sums = bins(values, weights, low, (high - low) / BINS, BINS, threads)
+    after = np.cumsum(sums.astype(np.float64))  # whole numbers, so that the sums are exact
     wanted = share * after[-1]
     at = int(np.searchsorted(after, wanted))
-    lower: Mask = bins < at
-    inside = np.flatnonzero(bins == at)
+    lower: Mask = bin_of_each < at
+    inside = np.flatnonzero(bin_of_each == at)
     inside = inside[np.argsort(values[inside], kind="stable")]
     before = np.cumsum(weights[inside]) + (after[at - 1] if at else 0.0)
     lower[inside[: int(np.searchsorted(before, wanted))]] = True

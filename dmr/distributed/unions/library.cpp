@@ -1,7 +1,9 @@
 // The C interface of unions and components (dmr/distributed/unions/native.py).
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <new>
+#include <vector>
 
 #include "portable/interrupts.hpp"
 #include "rows.hpp"
@@ -85,9 +87,9 @@ extern "C" void dmr_shapes(const Point *points, const int32_t (*triangles)[3], i
     });
 }
 
-// Finds for each of some triangles the longest edge that is a segment, and that the opposite corner lies above, or beside
-// by no more than its height: the number of the edge in the triangle, -1 if there is none, its length, and this height.
-// `keys` are those of all segments, ascending.
+// Finds for each of some triangles the longest edge that is a segment, and that the opposite corner lies above, or
+// beside by no more than its height: the number of the edge in the triangle, -1 if there is none, its length, and this
+// height. `keys` are those of all segments, ascending.
 extern "C" void dmr_walls(const Point *points, const int32_t (*triangles)[3], const int64_t *rows, int64_t count,
                           const int64_t *keys, int64_t segments, int32_t threads, int64_t *walls, double *lengths,
                           double *heights) {
@@ -116,6 +118,27 @@ extern "C" void dmr_walls(const Point *points, const int32_t (*triangles)[3], co
                     heights[i] = height;
                 }
             }
+        });
+    });
+}
+
+// Sorts values into `bins` bins of a width from `low` on, of which the last has all higher ones, and adds up the
+// weights in each.
+extern "C" void dmr_bins(const double *values, const int64_t *weights, int64_t count, double low, double width,
+                         int32_t bins, int32_t threads, int16_t *found, int64_t *sums) {
+    interruptible([&] {
+        std::mutex one_adds;
+        triangulation::share_indices(threads, count, [&](std::size_t begin, std::size_t end) {
+            std::vector<int64_t> own(bins);
+            for (std::size_t i = begin; i < end; ++i) {
+                if (i % ROWS_PER_STOP == 0)
+                    host::stop_point();
+                found[i] = int16_t(width > 0.0 ? std::min((values[i] - low) / width, bins - 1.0) : 0.0);
+                own[found[i]] += weights[i];
+            }
+            const std::lock_guard<std::mutex> lock(one_adds);
+            for (int32_t k = 0; k < bins; ++k)
+                sums[k] += own[k];
         });
     });
 }

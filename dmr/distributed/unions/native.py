@@ -35,6 +35,9 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_void_p)
     shapes = (c_void_p, c_void_p, c_int64, c_double, c_double, c_int32, c_void_p, c_void_p)
     interruptible(loaded, "dmr_shapes", None, *shapes)
+    interruptible(
+        loaded, "dmr_bins", None, c_void_p, c_void_p, c_int64, c_double, c_double, c_int32, c_int32, c_void_p, c_void_p
+    )
     walls = (c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_int32, c_void_p, c_void_p, c_void_p)
     interruptible(loaded, "dmr_walls", None, *walls)
     interruptible(loaded, "dmr_take_rows", None, c_void_p, c_int64, c_void_p, c_int32, c_int64, c_int32, c_void_p)
@@ -81,7 +84,7 @@ def walls(
     segments: NDArray[np.int64],
     threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Finds the longest segment of each triangle that the opposite corner is above, or beside by no more than its height.
+    """Finds the longest segment of each triangle that the opposite corner is above, or beside by at most its height.
 
     Args:
         points: (n, 2); triangles: (m, 3), the numbers of the corners.
@@ -99,3 +102,22 @@ def walls(
         threads, found.ctypes.data, lengths.ctypes.data, heights.ctypes.data,
     )  # fmt: skip
     return found, lengths, heights
+
+
+def bins(
+    values: NDArray[np.float64], weights: NDArray[np.int64], low: float, width: float, count: int, threads: int
+) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+    """Returns the bin of each value, of `count` ones of a width from `low` on, and the weight of each bin.
+
+    Args:
+        values, weights: (n,), not below `low`; low: where bins begin; width: of a bin; 0 puts all into the first.
+        count: of the bins, the last of which has all higher values; at most 2^15.
+        threads: that compute.
+    """
+    values, weights = np.ascontiguousarray(values), np.ascontiguousarray(weights)
+    found, sums = np.empty(len(values), np.int16), np.zeros(count, np.int64)
+    library().dmr_bins(
+        values.ctypes.data, weights.ctypes.data, len(values), low, width, count, threads, found.ctypes.data,
+        sums.ctypes.data,
+    )  # fmt: skip
+    return found, sums

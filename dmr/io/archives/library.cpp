@@ -166,8 +166,12 @@ class File {
     std::mutex one_writes_;
 };
 
-// Returns 0, or the errno of a write that failed.
-int write(int fd, Column *columns, int32_t count, int threads) {
+bool are_zeros(const unsigned char *bytes, std::size_t count) {
+    return count > 0 && bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+// Returns 0, or the errno of a write that failed. With `holes`, the file holds nothing yet, and zeros are not written.
+int write(int fd, Column *columns, int32_t count, int threads, bool holes) {
     File file(fd);
     std::vector<Chunk> chunks = cut(columns, count);
     std::atomic<int> failed{0};
@@ -187,6 +191,8 @@ int write(int fd, Column *columns, int32_t count, int threads) {
                 content = buffer.data();
             }
             chunk.crc = add_to_crc(0, content, bytes);
+            if (holes && are_zeros(content, bytes))
+                continue;
             if (const int error = file.write(content, bytes, column.offset + chunk.begin * column.row_bytes))
                 failed = error;
         }
@@ -200,19 +206,20 @@ int write(int fd, Column *columns, int32_t count, int threads) {
 
 } // namespace
 
-extern "C" int32_t dmr_archives_interface() { return 7; }
+extern "C" int32_t dmr_archives_interface() { return 8; }
 
 // The check sum of bytes with the check sum `before`, followed by `count` bytes with the check sum `after`.
 extern "C" uint32_t dmr_joined_crc(uint32_t before, uint32_t after, uint64_t count) {
     return joined_crc(before, after, count);
 }
 
-// Writes columns to an open file. Returns 0, or an errno.
-extern "C" int32_t dmr_write_columns(int32_t fd, Column *columns, int32_t count, int32_t threads) {
+// Writes columns to an open file. Returns 0, or an errno. With `holes`, the file holds nothing yet, and what is read
+// from it beyond its end, or in between, counts as zeros.
+extern "C" int32_t dmr_write_columns(int32_t fd, Column *columns, int32_t count, int32_t threads, int32_t holes) {
     int error = 0;
     host::interruptible([&](host::Call &) {
         try {
-            error = write(fd, columns, count, threads);
+            error = write(fd, columns, count, threads, holes != 0);
         } catch (const host::Interrupted &) {
         } catch (const std::bad_alloc &) {
             error = ENOMEM;

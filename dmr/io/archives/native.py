@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dmr.common.native import declare, interruptible, load_library, members
 
-INTERFACE = 7
+INTERFACE = 8
 
 LIBRARY = Path(__file__).with_name("_archives.so")
 
@@ -40,6 +40,6 @@ class NativeColumn(Structure):
 def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY, ("dmr_archives_interface", INTERFACE))
-    interruptible(loaded, "dmr_write_columns", c_int32, c_int32, POINTER(NativeColumn), c_int32, c_int32)
+    interruptible(loaded, "dmr_write_columns", c_int32, c_int32, POINTER(NativeColumn), c_int32, c_int32, c_int32)
     declare(loaded, "dmr_joined_crc", c_uint32, c_uint32, c_uint32, c_uint64)
     return loaded

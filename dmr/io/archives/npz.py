@@ -259,7 +259,7 @@ def write_npz(
 def begin_archive(
     descriptor: int, arrays: Mapping[str, Array], most: Mapping[str, int], threads: int
 ) -> dict[str, Begun]:
-    """Writes the first rows of the arrays of an archive to an open, empty file.
+    """Writes the first rows of the arrays of an archive to an open, empty file, and leaves holes where they are zeros.
 
     Args:
         descriptor: of the file; arrays: their rows by name; most: how many rows each can have; threads: as above.
@@ -274,17 +274,18 @@ def begin_archive(
         member.native.offset, member.native.crc = at, 0
         members.append(member)
         end = at + most[name] * member.native.row_bytes
-    _write(descriptor, members, min(threads, MOST_WRITERS))
+    _write(descriptor, members, min(threads, MOST_WRITERS), holes=True)
+    os.truncate(descriptor, end)  # if the last rows are zeros, they are there
     return {
         name: Begun(written.offset, written.rows, written.crc, written.offset + most[name] * written.row_bytes)
         for name, written in zip(arrays, (member.native for member in members), strict=True)
     }
 
 
-def _write(descriptor: int, members: Sequence[_Member], threads: int) -> None:
-    """Writes the content of arrays, and adds it to their check sums."""
+def _write(descriptor: int, members: Sequence[_Member], threads: int, *, holes: bool = False) -> None:
+    """Writes the content of arrays, and adds it to their check sums; with `holes`, zeros are left out of a new file."""
     native = (NativeColumn * len(members))(*(each.native for each in members))
-    error = library().dmr_write_columns(descriptor, native, len(members), threads)
+    error = library().dmr_write_columns(descriptor, native, len(members), threads, holes)
     if error:
         raise OSError(error, os.strerror(error))
     for member, written in zip(members, native, strict=True):

@@ -82,19 +82,31 @@ def test_check_sums_of_any_length(size, tmp_path):
 def test_archives_that_are_begun_with_the_first_rows_of_arrays(threads, room, tmp_path):
     """Numpy reads them, zipfile finds no wrong check sum, and to complete one again changes nothing."""
     random = np.random.default_rng(room)
-    first = {"points": random.random((70_000, 2)), "few": np.arange(3, dtype=np.int32), "none": np.empty((0, 3))}
-    others = {"points": random.random((500, 2)), "few": np.arange(9, dtype=np.int32), "none": np.ones((1, 3))}
+    zeros = np.zeros(900_000)
+    zeros[7] = 1
+    first = {
+        "points": random.random((70_000, 2)),
+        "zeros": zeros,
+        "few": np.arange(3, dtype=np.int32),
+        "none": np.empty((0, 3)),
+    }
+    others = {
+        "points": random.random((500, 2)),
+        "zeros": np.zeros(1),
+        "few": np.arange(9, dtype=np.int32),
+        "none": np.ones((1, 3)),
+    }
     most = {name: len(first[name]) + len(others[name]) + room for name in first}
     path = tmp_path / "archive.npz"
     with path.open("xb") as file:
         begun = begin_archive(file.fileno(), first, most, threads)
+    assert 512 * path.stat().st_blocks < path.stat().st_size - 5 * zeros.nbytes // 8
     for name, array in first.items():  # can be mapped
         found = np.memmap(path, array.dtype, "r", begun[name].at, array.shape) if len(array) else array
         np.testing.assert_array_equal(found, array)
-    columns = {
-        "version": copied(np.array(2)), "small": copied(np.arange(5)), "points": arriving(others["points"], 77),
-        "few": copied(others["few"]), "none": copied(others["none"]), "late": arriving(others["points"], 500),
-    }  # fmt: skip
+    columns = {"version": copied(np.array(2)), "small": copied(np.arange(5)), "points": arriving(others["points"], 77)}
+    columns |= {name: copied(others[name]) for name in ("zeros", "few", "none")}
+    columns["late"] = arriving(others["points"], 500)
     written = []
     for _ in range(2):
         with path.open("r+b") as file:

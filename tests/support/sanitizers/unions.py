@@ -13,8 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from dmr.distributed.threaded import flags, rows_taken, touching
 from dmr.distributed.unions import native
 from dmr.distributed.unions.union import Numbers, unite
+from dmr.mesh.edges import edge_keys
 from tests.support.digests import digest
 
 SIZES = ((0,), (1, 0), (5, 3, 4), (1000, 0, 300), (200_000, 30_000, 5, 60_000))
@@ -44,6 +46,16 @@ def main(library=None):
             )
     neighbours = random.integers(-1, 1000, (1000, 3), np.int32)
     print(json.dumps(["components", 1, digest(native.components(np.maximum(neighbours, -1)))]))
+    points, corners = random.random((1000, 2)), random.integers(0, 1000, (200_000, 3), np.int32)
+    keys = np.sort(edge_keys(corners[:50_000, 0], corners[:50_000, 1]))
+    numbers, weights = corners[:, 0].astype(np.int64), random.integers(1, 9, len(corners))
+    for threads in THREADS:
+        found = [*native.shapes(points, corners, 0.75, 4.0, threads), flags(1000, numbers, threads)]
+        found += native.walls(points, corners, np.arange(0, len(corners), 2), keys, threads)
+        found += native.bins(points[numbers, 0], weights, 0.0, 1e-3, 1000, threads)
+        found += [rows_taken(points, numbers, threads), rows_taken(corners, corners[:, 1], threads)]
+        found.append(touching(corners, points[:, 0] < 0.1, threads))
+        print(json.dumps(["triangles", threads, digest(*found)]), flush=True)
 
 
 if __name__ == "__main__":

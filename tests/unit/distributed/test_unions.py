@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dmr.distributed.threaded import flags, rows_taken, touching
-from dmr.distributed.unions.native import shapes, walls
+from dmr.distributed.unions.native import bins, shapes, walls
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite, unite_after
 
@@ -121,3 +121,14 @@ def test_walls_of_triangles(corners, listed):
                 best, most = k, length
                 assert heights[t] == pytest.approx(cross / length) or found[t] != k
         assert found[t] == best and lengths[t] == pytest.approx(most)
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.integers(1, 9)), max_size=40), st.sampled_from([0.0, 7.0, 12.5]))
+def test_bins(pairs, width):
+    values, weights = np.array([each for each, _ in pairs], float), np.array([each for _, each in pairs], np.int64)
+    found, sums = bins(values, weights, 0.0, width, 8, 3)
+    expected = [min(int(value // width), 7) if width else 0 for value in values.tolist()]
+    assert found.tolist() == expected
+    assert sums.tolist() == [
+        sum(w for w, k in zip(weights.tolist(), expected, strict=True) if k == b) for b in range(8)
+    ]
