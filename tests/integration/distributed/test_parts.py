@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 
 import numpy as np
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 import dmr
 from dmr import Mesh
 from dmr.distributed import Parts, partition
+from dmr.distributed.output import part_file
 from dmr.distributed.tiles import core_file
 from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
+from dmr.io.archives.npz import write_npz
 from tests.support.meshes import plate
 
 PER_VERTEX = ("vertices", "vertex_markers", "vertex_attributes")
@@ -124,6 +127,32 @@ def test_parts_whose_files_begin_with_cores(room, tmp_path, monkeypatch):
     assert set(whole.area_bounds.tolist()) == {3e-4, 4e-4}
     assert dmr.validate(whole, input=outline, min_angle=30).ok
     assert dmr.distributed.validate(parts, input=outline, min_angle=30).ok
+
+
+def test_a_part_is_completed_again_after_its_task_has_failed(tmp_path, monkeypatch):
+    """The file of a core holds what the first try has written, with or without the end of the archive."""
+    options = {"max_area": 1.5e-4, "tile_triangles": 8000, "device": "cpu", "threads": 1}
+    square = dmr.domains.rectangle(1, 1)
+    whole = dmr.distributed.refine(square, tmp_path / "whole", **options)
+    left = [0, 0]  # calls until one fails, and bytes that are then missing
+
+    def write(descriptor, columns, threads, begun):
+        write_npz(descriptor, columns, threads, begun)
+        left[0] -= 1
+        if left[0] == 0:
+            os.truncate(descriptor, os.fstat(descriptor).st_size - left[1])
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(part_file, "write_npz", write)
+    for cut in (0, 5000):
+        left[:] = 1, cut
+        with pytest.raises(FileError, match="the disk is full"):
+            dmr.distributed.refine(square, tmp_path / "out", **options)
+    monkeypatch.undo()
+    parts = dmr.distributed.refine(square, tmp_path / "out", **options)
+    assert any(len(part.ascending) == 2 for part in parts)
+    for index in range(len(whole)):
+        assert parts.path(index).read_bytes() == whole.path(index).read_bytes()
 
 
 @settings(max_examples=8)
