@@ -108,6 +108,8 @@ def test_parts_whose_files_begin_with_cores(room, tmp_path, monkeypatch):
     """Without room for the other rows, the files are written anew, with the same arrays."""
     monkeypatch.setattr(core_file, "ROOM_PER_ROW", room)
     monkeypatch.setattr(core_file, "LEAST_ROOM", 0)
+    anew = []
+    monkeypatch.setattr(part_file, "begin_core", lambda *given: anew.append(given) or core_file.begin_core(*given))
     outline = dmr.Pslg(
         [(0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1)],
         [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (1, 4)],
@@ -115,7 +117,8 @@ def test_parts_whose_files_begin_with_cores(room, tmp_path, monkeypatch):
         segment_markers=[2, 3, 4, 5, 6, 7, 8],
     )
     parts = dmr.distributed.refine(outline, tmp_path / "out", tile_triangles=4000, device="cpu", threads=1)
-    assert any(len(part.ascending) == 2 for part in parts)
+    assert sum(len(part.ascending) == 2 for part in parts) >= max(len(anew), 1)
+    assert bool(anew) == (room == 0)
     for index, part in enumerate(parts):
         with np.load(parts.path(index)) as archive:
             assert archive.zip.testzip() is None
@@ -236,6 +239,15 @@ def test_folders_that_hold_no_parts(tmp_path):
     manifest.write_text('{"format": "dmr parts", "version": 99}')
     with pytest.raises(FileError, match="version 99 of the format; this dmr reads up to 2"):
         Parts(tmp_path)
+
+
+def test_folders_of_the_first_version_are_read(tmp_path):
+    """Files without the core of a tile are those of version 1."""
+    parts = partition(plate(), tmp_path / "out", 3)
+    manifest = tmp_path / "out" / "manifest.json"
+    assert parts.manifest["version"] == 2
+    manifest.write_text(json.dumps({**parts.manifest, "version": 1}))
+    np.testing.assert_array_equal(Parts(tmp_path / "out").gather().triangles, parts.gather().triangles)
 
 
 def test_files_that_hold_no_part(tmp_path):

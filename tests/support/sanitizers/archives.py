@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from dmr.io.archives import native
-from dmr.io.archives.npz import Arriving, copied, gathered, translated, write_npz
+from dmr.io.archives.npz import Arriving, begin_archive, copied, gathered, numbered, translated, write_npz
 from tests.support.digests import digest
 
 SIZES = ((0,), (1, 0), (5, 3, 4), (1000, 0, 300), (200_000, 30_000, 5, 60_000))
@@ -45,9 +45,18 @@ def main(library=None):
             columns = {
                 "triangles": translated(corners, places), "vertices": gathered(tables, rows),
                 "one": copied(np.array(3)), "odd": copied(*corners), "late": arriving(tables[0]),
+                "numbers": numbered([rows.astype(np.int64) - 9], [5]),
             }  # fmt: skip
             with tempfile.TemporaryFile() as file:
                 write_npz(file.fileno(), columns, threads)
+                file.seek(0)
+                content = np.frombuffer(file.read(), np.uint8)
+            print(json.dumps([sizes, threads, digest(content)]), flush=True)
+            first = {"zeros": np.zeros(sum(sizes)), "vertices": tables[0]}
+            columns = {"one": copied(np.array(3)), "zeros": copied(np.ones(1)), "vertices": gathered(tables, rows)}
+            most = {name: len(array) + len(rows) + 1 for name, array in first.items()}
+            with tempfile.TemporaryFile() as file:
+                write_npz(file.fileno(), columns, threads, begin_archive(file.fileno(), first, most, threads))
                 file.seek(0)
                 content = np.frombuffer(file.read(), np.uint8)
             print(json.dumps([sizes, threads, digest(content)]), flush=True)
