@@ -15,6 +15,7 @@ from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.memory import open_device
 from dmr.refinement import pipeline, run
 from dmr.refinement.options import RefineOptions
+from dmr.refinement.placement import front
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
@@ -74,6 +75,7 @@ WITH_ROOM = [(0, 0), (2, 0), (2, 1.99), (1.99, 2), (0, 2)]  # for a lattice
 )
 def test_targets_on_the_emulated_gpu_equal_those_of_the_cpu(corners, options, device, monkeypatch):
     domain = dmr.domains.polygon(corners)
+    monkeypatch.setattr(front, "FEWEST_IN_LATTICE", 0)
     expected = dmr.refine(domain, device="cpu", threads=1, **options)
     assert expected.steiner["front"] > 20
     assert result_summary(emulated(domain, device, monkeypatch, **options)) == result_summary(expected)

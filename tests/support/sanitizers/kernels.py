@@ -31,7 +31,7 @@ from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
 from dmr.mesh.statistics import measure, summarise
 from dmr.refinement import run as runs
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.placement import smoothing
+from dmr.refinement.placement import front, smoothing
 from dmr.refinement.rounds import grouped_order, team_rounds
 from dmr.refinement.run import RunSettings
 from dmr.refinement.state.records import POINT
@@ -107,7 +107,8 @@ def lattices():
     hole = circle_points(0.2275, 40, (1, 0.75))  # the front stops around it, and continues across gaps
     run = dmr.refine(polygon([(0, 0), (2, 0), (2, 1.5), (0, 1.5)], holes=[hole]), size=0.05, device="cpu", threads=3)
     yield ["gaps"], digest(run.mesh.vertices, run.mesh.triangles)
-    run = dmr.refine(polygon(circle_points(1, 60)), size=0.4, grading=0.05, device="cpu", threads=3)
+    with patch.object(front, "FEWEST_IN_LATTICE", 0):
+        run = dmr.refine(polygon(circle_points(1, 60)), size=0.4, grading=0.05, device="cpu", threads=3)
     yield ["behind a lattice"], digest(run.mesh.vertices, run.mesh.triangles)
 
 
