@@ -33,7 +33,7 @@ from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.refining import segments_of_whole
-from dmr.distributed.tiles.sections import LOOSE
+from dmr.distributed.tiles.result.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.tasks import save_tiles
 from dmr.distributed.tiles.whole import Whole

@@ -13,12 +13,12 @@ from dmr.refinement.rounds.grouped_order import grouped
 from dmr.refinement.rounds.handover import Handover
 from dmr.refinement.rounds.host_rounds import HostRounds
 from dmr.refinement.rounds.host_steps import HostSteps
-from dmr.refinement.rounds.large_competition import LargeCompetition
 from dmr.refinement.rounds.large_records import LargeRecords
 from dmr.refinement.rounds.supervision import Supervision
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.rounds.work import Work
 from dmr.refinement.state.ending import Ending
+from dmr.refinement.steps.large_competition import LargeCompetition
 from dmr.refinement.steps.thresholds import Thresholds
 
 

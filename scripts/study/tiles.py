@@ -29,7 +29,7 @@ from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
 from dmr.distributed.tiles.pieces import united
-from dmr.distributed.tiles.sections import load_piece
+from dmr.distributed.tiles.result.sections import load_piece
 from dmr.refinement.options import RefineOptions
 from scripts.lib.machines import machine
 from scripts.lib.measuring import add_record, benchmark_parser, positive, run_benchmark, standard_input

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.distributed.tiles.piece import PER_TRIANGLE, ROWS
 from dmr.distributed.tiles.pieces import PER_VERTEX, joined_rows, tables_of_vertices
-from dmr.distributed.tiles.sections import Section
+from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import United
 from dmr.io.archives.npz import Column, Indexed, copied, gathered, translated
 from dmr.io.npz import OF_ROWS, VERSION_KEY, VERSION_WITH_LABELS, mesh_arrays

@@ -14,7 +14,7 @@ from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.store import flush
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.output.ghosts import find_border, make_part, match_borders
-from dmr.distributed.tiles.sections import PieceSource
+from dmr.distributed.tiles.result.sections import PieceSource
 from dmr.errors import file_error
 from dmr.mesh.types import Mesh, Pslg
 

@@ -26,7 +26,7 @@ from dmr.distributed.output.part_file import NO_NUMBERS, PartNumbers, write_part
 from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted, united
-from dmr.distributed.tiles.sections import NONE_MISSING, Section, sections
+from dmr.distributed.tiles.result.sections import NONE_MISSING, Section, sections
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite, unite_after

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.core_file import ARRAYS, begin_core
 from dmr.distributed.tiles.patch import with_numbers
-from dmr.distributed.tiles.sections import Section
+from dmr.distributed.tiles.result.core_file import ARRAYS, begin_core
+from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import Numbers
 from dmr.errors import file_error
 from dmr.io.archives.npz import NONE_BEGUN, Begun, Column, numbered, write_npz

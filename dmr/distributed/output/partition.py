@@ -19,7 +19,7 @@ from dmr.distributed.output.parts import Parts
 from dmr.distributed.output.scratch import scratch_store
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted
-from dmr.distributed.tiles.sections import PieceSource
+from dmr.distributed.tiles.result.sections import PieceSource
 from dmr.errors import DmrError, ExistingFileError, OptionError, file_error
 from dmr.memory import open_device, record
 from dmr.mesh.arguments import check_kind, file_path

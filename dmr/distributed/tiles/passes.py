@@ -29,7 +29,7 @@ from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.bands import layers_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.placement.point_trees import require_point_trees
-from dmr.distributed.tiles.sections import PieceSource
+from dmr.distributed.tiles.result.sections import PieceSource
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES

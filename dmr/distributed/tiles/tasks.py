@@ -28,7 +28,6 @@ from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
-from dmr.distributed.tiles.core_file import save_core
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
@@ -37,7 +36,8 @@ from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted, place_coarsely
 from dmr.distributed.tiles.placement.patches import place_in_patch
 from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch
-from dmr.distributed.tiles.sections import LOOSE
+from dmr.distributed.tiles.result.core_file import save_core
+from dmr.distributed.tiles.result.sections import LOOSE
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import Numbers

@@ -17,7 +17,6 @@ from dmr.errors import OutOfMemoryError
 from dmr.memory import Loop
 from dmr.refinement.loop import run_pass
 from dmr.refinement.rounds.device_report import DeviceReport
-from dmr.refinement.rounds.large_competition import LARGE_MOST, LargeCompetition, large_capacity
 from dmr.refinement.rounds.recorded_steps import RecordedSteps, RoundArrays
 from dmr.refinement.rounds.team_rounds import TeamRounds
 from dmr.refinement.rounds.work import Work
@@ -26,6 +25,7 @@ from dmr.refinement.state.outcomes import TALLIED
 from dmr.refinement.state.progress import UNBOUNDED, Capacity, Entry, HistoryColumn, Stop
 from dmr.refinement.state.worklist import appended_sums
 from dmr.refinement.steps.cavities import RECORD_CAPACITY, Cavities, prepare
+from dmr.refinement.steps.large_competition import LARGE_MOST, LargeCompetition, large_capacity
 from dmr.refinement.steps.selection import Candidates, Choice, Selection, survey_sums
 
 HISTORY_ROUNDS = 1024  # most rounds in one run of the loop

@@ -10,11 +10,11 @@ from dmr.errors import OutOfMemoryError
 from dmr.refinement.loop import run_pass
 from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.host_steps import HostSteps
-from dmr.refinement.rounds.large_competition import LargeCompetition, large_capacity
 from dmr.refinement.rounds.work import Work
 from dmr.refinement.state.outcomes import Outcome
 from dmr.refinement.state.progress import Stop
 from dmr.refinement.steps.cavities import Cavities
+from dmr.refinement.steps.large_competition import LargeCompetition, large_capacity
 from dmr.refinement.steps.selection import Choice, Selection
 from dmr.triangulation.rounds.epochs import LAST
 

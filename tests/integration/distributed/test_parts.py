@@ -15,7 +15,7 @@ import dmr
 from dmr import Mesh
 from dmr.distributed import Parts, partition
 from dmr.distributed.output import part_file
-from dmr.distributed.tiles import core_file
+from dmr.distributed.tiles.result import core_file
 from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
 from dmr.io.archives.npz import write_npz
 from tests.support.meshes import plate

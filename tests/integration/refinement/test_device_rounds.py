@@ -15,7 +15,7 @@ from dmr.errors import InternalError, OptionError, OutOfMemoryError
 from dmr.memory import DeviceCount, scan
 from dmr.memory.host.device import HostDevice
 from dmr.refinement.results import Round
-from dmr.refinement.rounds import device_rounds, host_rounds, large_competition, team_rounds
+from dmr.refinement.rounds import device_rounds, host_rounds, team_rounds
 from dmr.refinement.rounds.device_rounds import DeviceRounds
 from dmr.refinement.rounds.stalls import StallCheck
 from dmr.refinement.setup import admission
@@ -24,6 +24,7 @@ from dmr.refinement.state.outcomes import TALLIED
 from dmr.refinement.state.progress import Entry, HistoryColumn, RoundProgress, Stop
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
+from dmr.refinement.steps import large_competition
 from dmr.triangulation.rounds.epochs import LAST, Epochs
 from scripts.lib.outlines import case, channel, outline
 from scripts.lib.random_domains import FAMILIES

@@ -15,7 +15,7 @@ from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.pieces import united
-from dmr.distributed.tiles.sections import load_piece
+from dmr.distributed.tiles.result.sections import load_piece
 from dmr.refinement.options import RefineOptions
 from dmr.sizing.functions import size_source
 

@@ -1,7 +1,7 @@
 """How many cavities a pass with large records takes, from what earlier passes have inserted.
 
 A record of level n has 4^n times the capacity of an ordinary one. Passes are run by the device between its rounds
-(`cuda_src/refine/rounds/progress.cuh`) or by the host (`large_records.py`); both follow the same rule.
+(`cuda_src/refine/rounds/progress.cuh`) or by the host (`rounds/large_records.py`); both follow the same rule.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ import numpy as np
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.tiles.bands import Reach
-from dmr.distributed.tiles.core_file import CoreFile
 from dmr.distributed.tiles.patch import published_arrays, with_numbers
 from dmr.distributed.tiles.piece import Int64, Labels, Piece, labelled
 from dmr.distributed.tiles.pieces import united
+from dmr.distributed.tiles.result.core_file import CoreFile
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import Numbers

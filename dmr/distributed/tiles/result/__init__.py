@@ -1,0 +1,1 @@
+"""Refined tiles as pieces of the result."""
