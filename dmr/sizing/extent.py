@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,10 +19,14 @@ from dmr.sizing.source import numbers
 
 POINT, QUADRANTS = record("Point"), constant("QUADRANTS", "sizing/sampling.cu")
 NEAR = 2.0**-30  # points this near to the boundary, relative to the extent, count as outside
+SLACK = 2.0**-50  # so that places on the upper edge of the domain lie in its last quadrants, not in those beyond
 
 
 class Extent:
     """A rectangle, and the boundary of the domain in it.
+
+    In one direction the domain may fill only a part of it: a power of 1/2, less SLACK, so that the domain ends where
+    quadrants do, and these are at most sqrt(2) times as wide as high, or the other way round.
 
     Attributes:
         low: (2,) the lower left corner; size: (2,) width and height.
@@ -51,8 +57,23 @@ class Extent:
                     "sizes are sampled in a Mesh or in a rectangle (x0, y0, x1, y1) with x0 < x1, y0 < y1"
                 )
             start = end = np.empty((0, 2))
-        self.low, self.size, self.edges = box[:2], box[2:] - box[:2], len(start)
+        self.low, domain, self.edges = box[:2], box[2:] - box[:2], len(start)
+        self._domain, self._doublings = domain, np.array([_doublings(float(domain.max() / each)) for each in domain])
+        self.size = self._without_slack * np.where(self._doublings > 0, 1 + SLACK, 1)
         self._start, self._end = device.array(start, POINT), device.array(end, POINT)
+
+    @property
+    def _without_slack(self) -> Float:
+        doubled: Float = self._domain * np.exp2(self._doublings)
+        return doubled
+
+    def points(self, places: Float) -> Float:
+        """Returns the points at places, from 0 to 1; those beyond the domain's bounding box are moved to it.
+
+        A function, such as one that interpolates on a grid, may have no value beyond.
+        """
+        inside: Float = np.minimum(self.low + places * self._without_slack, self.low + self._domain)
+        return inside
 
     @cached_property
     def _locator(self) -> Locator:
@@ -63,7 +84,7 @@ class Extent:
         """Whether each point is inside the domain, and not near its boundary."""
         if self._mesh is None or not len(points):
             return np.ones(len(points), bool)
-        step = NEAR * float(self.size.max())
+        step = NEAR * float(self._domain.max())
         around = [points + step * np.array(way) for way in ((-1, -1), (-1, 1), (1, -1), (1, 1))]
         held: NDArray[np.bool_] = np.logical_and.reduce([self._contains(each) for each in around])
         return held
@@ -101,11 +122,21 @@ class Extent:
             device.zeros(len(divided), np.int32), crossed, crossing, unsure, counts,
         )  # fmt: skip
         pairs, others = counts.content().tolist()
-        if others:
-            row, quadrant = np.divmod(unsure.content()[:others], QUADRANTS)
-            corner = 2 * places.content().reshape(-1, 2)[row] + np.stack([quadrant % 2, quadrant // 2], axis=1)
-            inside = self._contains(self.low + (corner + 0.5) * scale)
+        crossed_by, edge = crossed.content()[:pairs], crossing.content()[:pairs]
+        if others or self._doublings.any():
             flags = meets.download()
-            flags[unsure.content()[:others]] = inside
-            meets = device.array(flags)
-        return meets, crossed.content()[:pairs], crossing.content()[:pairs]
+            row, quadrant = np.divmod(np.arange(count), QUADRANTS)
+            corner = 2 * places.content().reshape(-1, 2)[row] + np.stack([quadrant % 2, quadrant // 2], axis=1)
+            if others:
+                inner = unsure.content()[:others]
+                flags[inner] = self._contains(self.low + (corner[inner] + 0.5) * scale)
+            flags[(corner >= np.exp2(np.maximum(level - self._doublings, 0))).any(axis=1)] = 0
+            kept = flags[crossed_by] != 0
+            meets, crossed_by, edge = device.array(flags), crossed_by[kept], edge[kept]
+        return meets, crossed_by, edge
+
+
+def _doublings(times: float) -> int:
+    """How often the shorter side of a rectangle is doubled to become the nearest to a longer one, `times` as long."""
+    fraction, doublings = math.frexp(times)  # times = fraction * 2**doublings, 0.5 <= fraction < 1
+    return doublings if fraction**2 > 0.5 else doublings - 1

@@ -1,8 +1,10 @@
 """Samples a function ahead, on a quadtree: few calls for many points each, one per level of the tree.
 
 A rectangle is divided into four as long as it is wide compared with the sizes at its corners, or the function differs
-there from what the corners of its parent give. Rectangles that do not meet the domain are left out. Gmsh and other
-meshers interpolate sizes in a background mesh for the same reason: a function need not be called for each triangle.
+there from what the corners of its parent give. Rectangles that do not meet the domain are left out. The first one is
+about as high as wide, also where the domain is not: of a long channel, one row of small rectangles is left. Gmsh and
+other meshers interpolate sizes in a background mesh for the same reason: a function need not be called for each
+triangle.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ class Samples:
         Raises:
             OptionError: too many samples; or a size inside the domain is not above 0.
         """
-        first, points = len(self.values), self._extent.low + places * self._extent.size
+        first, points = len(self.values), self._extent.points(places)
         if first + len(points) > MOST_SAMPLES:
             raise OptionError(
                 f"{option(self._source.name)} needs more than {MOST_SAMPLES:,} samples: its values are too small for "

@@ -102,7 +102,7 @@ def test_a_mesh_beyond_a_bound_by_place_is_refused():
         (COARSE, np.zeros(len(COARSE.triangles)), OptionError, "area: triangle 0 has 0, but areas must be above 0"),
         (PLATE, "small", WrongTypeError, "area must be a number, not 'small'"),
         (PLATE, 0, OptionError, "area must be a finite number above 0, not 0"),
-        (PLATE, lambda points: -2 - points[:, 0], OptionError, "area is -4 at (2, 1): it must be above 0 everywhere"),
+        (PLATE, lambda points: -2 - points[:, 0], OptionError, "area is -3 at (1, 1): it must be above 0 everywhere"),
         (PLATE, lambda points: points, OptionError, "area must return one number for each of 4 points"),
     ],
 )

@@ -53,8 +53,26 @@ def test_a_bilinear_function_is_met_exactly():
     places = PLACES * [4, 1] - [1, 0]
     sizes = lambda points: 2.5 + points[:, 0] * (1 + points[:, 1])  # noqa: E731
     field = sampled(sizes, (-1, 0, 3, 1))
-    assert field.deviation < 1e-14 and len(field.values) == 17**2
+    assert field.deviation < 1e-14 and len(np.unique(field.support.points, axis=0)) == 17 * 5
     np.testing.assert_allclose(field(places), sizes(places), rtol=1e-14)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("long", [1, 1.4, 1.5, 7, 1000, 12345.6])
+def test_a_long_rectangle_is_divided_into_squares(long, turned):
+    way = -1 if turned else 1
+    function = Counted(lambda points: 0.3 + 0.001 * points[:, 0] + 0.002 * points[:, 1])
+    low, high = np.array([-0.3, 0.7][::way]), np.array([long - 0.3, 1.7][::way])
+    field = sampled(function, (*low, *high))
+    assert (function.points >= low).all() and (function.points <= high).all()  # it may have no value elsewhere
+    assert len(field.values) < 400 + 12 * long
+    places = np.concatenate([low + PLACES * (high - low), [low, high, (low[0], high[1]), (high[0], low[1])]])
+    sizes = function.function(places)
+    assert (abs(field(places) / sizes - 1) < 0.05).all()
+    mesh = dmr.domains.rectangle(*(high - low))
+    seen = Counted(lambda points: np.full(len(points), 0.3))
+    fine = dmr.refine(mesh, size=seen, device="cpu").mesh
+    assert len(seen.points) < 300 + 3 * len(fine.triangles)
 
 
 def test_only_rectangles_that_meet_the_domain_are_sampled():
