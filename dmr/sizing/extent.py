@@ -64,7 +64,7 @@ class Extent:
 
     @property
     def _without_slack(self) -> Float:
-        doubled: Float = self._domain * np.exp2(self._doublings)
+        doubled: Float = np.ldexp(self._domain, self._doublings)
         return doubled
 
     def points(self, places: Float) -> Float:
@@ -130,7 +130,7 @@ class Extent:
             if others:
                 inner = unsure.content()[:others]
                 flags[inner] = self._contains(self.low + (corner[inner] + 0.5) * scale)
-            flags[(corner >= np.exp2(np.maximum(level - self._doublings, 0))).any(axis=1)] = 0
+            flags[(corner >= 1 << np.maximum(level - self._doublings, 0)).any(axis=1)] = 0
             kept = flags[crossed_by] != 0
             meets, crossed_by, edge = device.array(flags), crossed_by[kept], edge[kept]
         return meets, crossed_by, edge

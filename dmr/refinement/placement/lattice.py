@@ -141,7 +141,8 @@ def _most_frequent(sizes: Float) -> tuple[float, float]:
     low = np.searchsorted(found, (1 - NEARLY_EVEN) * found)
     middle = np.searchsorted(found, found, side="right")
     high = np.searchsorted(found, (1 + NEARLY_EVEN) * found, side="right")
-    count, length = (np.concatenate([[0.0], np.cumsum(values)]) for values in (found**-2, found**-1))
+    inverse = 1 / found  # its square has the same bits on every machine, unlike a power
+    count, length = (np.concatenate([[0.0], np.cumsum(values)]) for values in (inverse * inverse, inverse))
     # A size h counts 1 - |h / size - 1| / NEARLY_EVEN times, divided by the square of h.
     slope, per_length = 1 / NEARLY_EVEN, 1 / (NEARLY_EVEN * found)
     weight = (1 - slope) * (count[middle] - count[low]) + per_length * (length[middle] - length[low])
