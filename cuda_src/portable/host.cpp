@@ -47,10 +47,11 @@ struct Launch {
     Index begin, end;
     Piece piece;
 
-    // Runs on the calling thread alone, for at most `most_nanoseconds`, or to the end if that is 0.
-    Done run_alone(Call &call, std::int64_t most_nanoseconds) {
+    // Runs on the calling thread alone, for at most `most_nanoseconds`, or to the end if that is 0. `is_whole`: whether
+    // no other thread has a part of the launch, before or afterwards; kernels may rely on it (`works_alone`).
+    Done run_alone(Call &call, std::int64_t most_nanoseconds, bool is_whole) {
         std::int64_t stop = 0;
-        const host::Alone here(true);
+        const host::Alone here(is_whole);
         return host::run_pieces(kernel, arguments, piece, call, true, [&](Index size) {
             if (most_nanoseconds > 0) { // costs one more reading of the clock per piece
                 const std::int64_t now = host::nanoseconds();
@@ -69,15 +70,16 @@ struct Launch {
     Done run_together(Call &call, int threads, double expected) {
         constexpr std::int64_t BETWEEN_TRIES = 1'000'000;
         host::Pool &shared = host::pool();
+        const Index first = begin;
         Done done;
         while (begin < end && !call.stopped()) {
             const bool has_pool = shared.take();
             const bool alone = has_pool && !shared.company.is_worth(expected, host::nanoseconds());
             if (alone)
                 shared.leave();
-            const Done more = alone      ? run_alone(call, 0)
+            const Done more = alone      ? run_alone(call, 0, begin == first)
                               : has_pool ? shared.run(kernel, begin, end, arguments, piece, threads, call)
-                                         : run_alone(call, BETWEEN_TRIES);
+                                         : run_alone(call, BETWEEN_TRIES, false);
             if (has_pool && !alone) {
                 shared.leave();
                 begin = end;
@@ -108,13 +110,13 @@ void launch(Call &call, Timed *timed, Index count, const host::Slot *arguments, 
     Launch whole{timed->kernel, arguments, 0, count, Piece(least, count)};
     Done own;
     if (threads <= 1) {
-        own = whole.run_alone(call, 0);
+        own = whole.run_alone(call, 0, true);
     } else {
         const Index even = std::max(count / (Index(threads) * PIECES), Index(1));
         const Index most = timed->team && least < count ? even : std::max(least, even);
         const Index pieces = (count + most - 1) / most;
         if (pieces == 1) {
-            own = whole.run_alone(call, 0);
+            own = whole.run_alone(call, 0, true);
         } else {
             whole.piece = Piece(least, most);
             own = whole.run_together(call, int(std::min<Index>(pieces, threads)), known * double(count));
