@@ -123,20 +123,28 @@ class Extent:
         )  # fmt: skip
         pairs, others = counts.content().tolist()
         crossed_by, edge = crossed.content()[:pairs], crossing.content()[:pairs]
-        if others or self._doublings.any():
-            flags = meets.download()
-            row, quadrant = np.divmod(np.arange(count), QUADRANTS)
-            corner = 2 * places.content().reshape(-1, 2)[row] + np.stack([quadrant % 2, quadrant // 2], axis=1)
-            if others:
-                inner = unsure.content()[:others]
-                flags[inner] = self._contains(self.low + (corner[inner] + 0.5) * scale)
-            flags[(corner >= 1 << np.maximum(level - self._doublings, 0)).any(axis=1)] = 0
+        flags = meets.download() if others or self._doublings.any() else None
+        if flags is None:
+            return meets, crossed_by, edge
+        if others:
+            inner = unsure.content()[:others]
+            flags[inner] = self._contains(self.low + (_corners(places, inner) + 0.5) * scale)
+        if self._doublings.any():
+            ends = 1 << np.maximum(level - self._doublings, 0)  # the columns and rows that the domain has
+            flags[(_corners(places, np.arange(count, dtype=np.int32)) >= ends).any(axis=1)] = 0
             kept = flags[crossed_by] != 0
-            meets, crossed_by, edge = device.array(flags), crossed_by[kept], edge[kept]
-        return meets, crossed_by, edge
+            crossed_by, edge = crossed_by[kept], edge[kept]
+        return device.array(flags), crossed_by, edge
+
+
+def _corners(places: DeviceArray, quadrants: Int) -> Int:
+    """Returns the columns and rows of quadrants, numbered as 4 * row + number in the rectangle of that row."""
+    row, number = np.divmod(quadrants, QUADRANTS)
+    corners: Int = 2 * places.content().reshape(-1, 2)[row] + np.stack([number % 2, number // 2], axis=1)
+    return corners
 
 
 def _doublings(times: float) -> int:
-    """How often the shorter side of a rectangle is doubled to become the nearest to a longer one, `times` as long."""
+    """Returns how often a side is doubled to come nearest to one that is `times` as long."""
     fraction, doublings = math.frexp(times)  # times = fraction * 2**doublings, 0.5 <= fraction < 1
     return doublings if fraction**2 > 0.5 else doublings - 1

@@ -86,7 +86,7 @@ INLINE Index most_of_pass(int32 *progress, int32 level, Index most) {
     return large && large < most ? large : most;
 }
 
-// Records that a pass with large records has inserted so many points.
+// Notes how many points a pass with records of a level above 0 has inserted.
 INLINE void enter_large_pass(int32 *progress, int32 level, int32 inserted) {
     large_most(progress, level) = COMPETITORS * inserted > FEWEST_LARGE ? COMPETITORS * inserted : FEWEST_LARGE;
 }

@@ -1,4 +1,4 @@
-"""How many cavities a pass with large records takes, from what earlier passes have inserted.
+"""How many cavities a pass with large records takes: this depends on what earlier passes have inserted.
 
 A record of level n has 4^n times the capacity of an ordinary one. Passes are run by the device between its rounds
 (`cuda_src/refine/rounds/progress.cuh`) or by the host (`rounds/large_records.py`); both follow the same rule.
@@ -55,7 +55,7 @@ class LargeCompetition:
         return self._attempted.get(level, 0) < self._too_many.get(level, UNBOUNDED)
 
     def entries(self, levels: int) -> dict[Entry, int]:
-        """Returns the entries of the progress, from which the device runs passes of up to so many levels."""
+        """Returns the entries of the progress with which the device runs passes of at most `levels` levels."""
         fitting = next((level for level in range(levels) if not self.fits_one_team(level + 1)), levels)
         most = {entry: self._next.get(level, 0) for level, entry in enumerate(LARGE_MOST, start=1)}
         return {Entry.LARGE_LEVELS: fitting, **most}

@@ -125,7 +125,7 @@ def test_divided_segments_are_even():
 
 @pytest.mark.parametrize(("place", "least"), [(0.12, 0.01), (0.24, 0.0005), (0.48, 0.01), (0.5, 0.0005), (0.5, 0.002)])
 def test_segments_at_acute_corners_are_divided_in_order(place, least):
-    """Where sizes fall away from the corner, the power of 2 nearest to the first vertex may be beyond the second."""
+    """Where sizes fall away from the corner, the power of 2 nearest to the first vertex can exceed the second one."""
     wedge = Pslg([[0, 0], [1, 0], [1, 0.3]], [[0, 1], [1, 2], [2, 0]])
     fine = dmr.refine(wedge, size=lambda points: least + 1.5 * np.abs(points[:, 0] - place), min_angle=10, device="cpu")
     report = dmr.validate(fine.mesh, input=wedge)
