@@ -187,7 +187,7 @@ struct Cut {
 // stopped, with its process or its machine, says little about what follows.
 class Company {
   public:
-    static constexpr std::int64_t LOSSES_APART = 16;
+    static constexpr std::int64_t LOSSES_APART = 32;
     static constexpr std::int64_t LOCKED = 4;
     static constexpr std::int64_t WAKING = 200'000;        // nanoseconds
     static constexpr std::int64_t LONGEST = 1'000'000'000; // nanoseconds

@@ -19,6 +19,7 @@ import static_graph
 from dmr.common.cached import cached_property
 from dmr.memory import open_device
 from dmr.memory.host.compiler import library
+from tests.support.native_builds import CXX, HOST, build, needs
 from tests.support.paths import ROOT
 from tests.support.stress import stress
 
@@ -125,7 +126,7 @@ def test_a_thread_that_does_not_run_holds_up_no_more_than_its_piece():
 
 
 def test_launches_run_alone_for_a_while_after_a_thread_that_did_not_run():
-    """The second thread sleeps in its first piece; then the first works alone, 16 times as long, and tries again."""
+    """The second thread sleeps in its first piece; then the first works alone, many times as long, and tries again."""
     caller, others = threading.get_ident(), threading.Event()
     slept = 0.0
 
@@ -154,6 +155,46 @@ def test_launches_run_alone_for_a_while_after_a_thread_that_did_not_run():
     assert second_thread_comes(within=20)
     assert not second_thread_comes(within=10 * slept)
     assert second_thread_comes(within=20)
+
+
+@needs(CXX)
+def test_a_launch_that_finds_the_pool_taken_is_not_alone_although_it_begins_so(tmp_path):
+    """Other threads may take part once the pool is free; kernels that took the first pieces for all of the launch lost
+    the links of new triangles."""
+    loaded = ctypes.CDLL(str(build(tmp_path, [HOST, ROOT / "tests" / "support" / "alone.cpp"])))
+    loaded.kernel_works_alone.restype = ctypes.c_bool
+    loaded.host_timed.restype = ctypes.c_void_p
+    kernel_type = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+
+    def launch(work, threads: int) -> None:
+        kernel = kernel_type(work)
+        timed = ctypes.c_void_p(loaded.host_timed(ctypes.cast(kernel, ctypes.c_void_p), 0))
+        loaded.host_launch(timed, ctypes.c_int64(1000), b"", threads, ctypes.c_double(0))
+
+    seen = []
+    taken, free = threading.Event(), threading.Event()
+
+    def hold(begin: int, end: int, _: int) -> None:
+        taken.set()
+        free.wait(20)
+
+    holder = threading.Thread(target=launch, args=(hold, 2))
+
+    def note(begin: int, end: int, _: int) -> None:
+        seen.append((begin, end, loaded.kernel_works_alone()))
+        if begin == 0 and not free.is_set():
+            free.set()
+            holder.join()
+            sleep(0.005)  # longer than a launch works before it tries again to get the pool
+
+    holder.start()
+    assert taken.wait(20)
+    launch(note, 2)
+    assert free.is_set() and sum(end - begin for begin, end, _ in seen) == 1000
+    assert len(seen) > 1 and not any(alone for *_, alone in seen)
+    seen.clear()
+    launch(note, 1)
+    assert all(alone for *_, alone in seen)
 
 
 def test_launch_counters_are_per_thread():

@@ -15,7 +15,7 @@ from dmr.refinement.steps.retriangulation import inheritance
 from dmr.refinement.steps.selection import survey_sums
 
 # Limits of the rounds that one team runs; beyond them many teams are faster. A CPU thread processes one cavity after
-# the other, so limits are lower if there are other threads to take part.
+# the other: the more threads there are to take part, the lower the limits, down to those of many threads.
 SINGLE_BLOCK_ON_GPU = {"candidates": 64, "listed": 1024, "subsegments": 2**14}
 SINGLE_BLOCK_ON_ONE_THREAD = {"candidates": 1024, "listed": 2**13, "subsegments": 2**18}
 SINGLE_BLOCK_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
@@ -85,4 +85,7 @@ class TeamRounds:
         threads = self._work.state.device.threads
         if threads == 0:
             return SINGLE_BLOCK_ON_GPU
-        return SINGLE_BLOCK_ON_ONE_THREAD if threads == 1 else SINGLE_BLOCK_ON_THREADS
+        return {
+            name: max(limit // threads, SINGLE_BLOCK_ON_THREADS[name])
+            for name, limit in SINGLE_BLOCK_ON_ONE_THREAD.items()
+        }

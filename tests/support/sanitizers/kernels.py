@@ -133,13 +133,20 @@ def estimates():
 @contextmanager
 def teams_that_wait():
     """Enables rounds that a CPU does not use by default: small ones by one team, larger ones by teams that wait."""
-    before = team_rounds.PERSISTENT_ON_CPU, team_rounds.SINGLE_BLOCK_ON_THREADS
-    team_rounds.PERSISTENT_ON_CPU = {"listed": 10**6, "candidates": 5, "few_listed": 50}
-    team_rounds.SINGLE_BLOCK_ON_THREADS = {"candidates": 9, "listed": 60, "subsegments": 10**6}
+    small = {"candidates": 9, "listed": 60, "subsegments": 10**6}
+    limits = {
+        "PERSISTENT_ON_CPU": {"listed": 10**6, "candidates": 5, "few_listed": 50},
+        "SINGLE_BLOCK_ON_ONE_THREAD": small,
+        "SINGLE_BLOCK_ON_THREADS": small,
+    }
+    before = {name: getattr(team_rounds, name) for name in limits}
     try:
+        for name, limit in limits.items():
+            setattr(team_rounds, name, limit)
         yield
     finally:
-        team_rounds.PERSISTENT_ON_CPU, team_rounds.SINGLE_BLOCK_ON_THREADS = before
+        for name, limit in before.items():
+            setattr(team_rounds, name, limit)
 
 
 def grouped_orders(folder):
