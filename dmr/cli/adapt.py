@@ -34,7 +34,7 @@ def run(arguments: Arguments, console: Console) -> int:
             raise OptionError("adapt needs sizes: give --size, or one of --size-from-distance, -curvature, -lengths")
         domain = outline(found, merge_collinear=arguments.merge_collinear)
         seconds_reading = time.perf_counter() - started
-        with console.progress("adapting") as bar:
+        with console.progress("adapting", optimizes=bool(arguments.optimize)) as bar:
             result = adapt(
                 found, size, outline=domain, max_edge=max_edge, grading=arguments.grading, device=arguments.device,
                 threads=arguments.threads, progress=bar if opened.threads else None, **options,

@@ -23,8 +23,11 @@ def run(arguments: Arguments, console: Console) -> int:
     if arguments.device != "auto":
         open_device(arguments.device, arguments.threads)  # refuses one that is unavailable before anything is read
     found = read_mesh(arguments.input, "optimize")
-    with error_context(arguments.input):
-        result = optimize(found, rounds=arguments.rounds, device=arguments.device, threads=arguments.threads)
+    with error_context(arguments.input), console.progress("optimising") as bar:
+        result = optimize(
+            found, rounds=arguments.rounds, device=arguments.device, threads=arguments.threads,
+            progress=None if bar is None else bar.optimizing,
+        )  # fmt: skip
     for warning in result.warnings:
         console.warn(warning)
     written = output.write(result.mesh)

@@ -50,7 +50,7 @@ def run(arguments: Arguments, console: Console) -> int:
     sized = size is not None or max_edge is not None
     seconds_reading = time.perf_counter() - started
     with arriving_results():  # the mesh is written while it arrives from a GPU
-        with error_context(arguments.input), console.progress("refining") as bar:
+        with error_context(arguments.input), console.progress("refining", optimizes=bool(arguments.optimize)) as bar:
             opened = choose_device(found, chosen, arguments.device, arguments.threads, sized=sized)
             # A bar needs the host between rounds. A GPU that drives its own rounds finishes too soon for a bar to help.
             by_device = chosen.loop == "device" or (chosen.loop == "auto" and opened.threads == 0)

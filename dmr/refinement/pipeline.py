@@ -133,7 +133,8 @@ def refine(
         progress: called after each round with (round, bad triangles left, triangles). If it has a method `begin`, that
             is called beforehand with the triangles of the mesh, and an estimate of those that the bounds on sizes need;
             if it has a method `placing`, that is called before `begin`, while `size` places points, with the part of
-            this work that is done, from 0 to 1. A tiny mesh is refined several times; only the first run calls it. If
+            this work that is done, from 0 to 1, and a method `optimizing` in the same way while `optimize` moves
+            points. A tiny mesh is refined several times; only the first run calls it. If
             it returns False, the run stops, with a valid mesh. The host then drives the rounds, which takes longer.
         profile: wait for the device at the end of each phase, so that `seconds` gives the time of each phase, and count
             how quality checks were distributed (`checks`). The host drives the rounds. Slower; the mesh is the same,

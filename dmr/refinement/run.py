@@ -154,6 +154,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
                 keeps_input=True,
                 rounds=options.optimize,
                 is_over=lambda: settings.time_limit.over,
+                report=getattr(settings.progress, "optimizing", None),
             )
         if settings.time_limit.over:
             statistics.warn(

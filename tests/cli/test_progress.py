@@ -91,3 +91,39 @@ def test_the_bar_shows_rounds() -> None:
         assert report(1, 100, 200) is True and report(2, 0, 400) is True
         (task,) = progress.tasks
     assert task.completed == 1 and task.fields["state"] == "round 2: 0 bad of 400"
+
+
+@pytest.mark.parametrize(("options", "most"), [({"max_area": 2e-4}, 0.2), ({"size": 0.02}, 0.55), ({}, 0.4)])
+def test_the_bar_moves_while_points_are_optimised(options: dict[str, object], most: float) -> None:
+    """Most of the time of a run with `optimize` is the optimisation, and so is most of the bar."""
+    forecast, before, shown = Forecast(optimizes=True), [0.0], []
+
+    class Recorder:
+        def placing(self, done: float) -> None:
+            before.append(forecast.place(done))
+
+        def optimizing(self, done: float) -> None:
+            shown.append(forecast.optimize(done))
+
+        def begin(self, triangles: int, expected: float) -> None:
+            forecast.begin(triangles, expected)
+
+        def __call__(self, round: int, bad: int, triangles: int) -> None:
+            before.append(forecast.fraction(bad, triangles))
+
+    plate = dmr.domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)], [dmr.domains.circle_points(0.2, 24, (0.5, 0.5))])
+    reported = dmr.refine(plate, **options, optimize=True, progress=Recorder(), device="cpu", threads=1)
+    plain = dmr.refine(plate, **options, optimize=True, device="cpu", threads=1)
+    assert np.array_equal(reported.mesh.vertices, plain.mesh.vertices)
+    share = Forecast.OPTIMIZING_PLACED if "size" in options else Forecast.OPTIMIZING
+    assert before == sorted(before) and before[-1] <= 1 - share + 1e-9 and len(shown) > 16
+    assert shown == sorted(shown) and shown[0] >= before[-1] and shown[-1] == 1
+    assert np.diff([before[-1], *shown]).max() < most
+
+
+def test_optimize_reports_its_progress() -> None:
+    mesh, shown = dmr.triangulate(np.random.default_rng(4).random((500, 2))), []
+    dmr.optimize(mesh, progress=shown.append, device="cpu", threads=1)
+    assert len(shown) > 16 and all(0 <= each <= 1 for each in shown) and shown[-1] == 1
+    forecast = Forecast()
+    assert [forecast.optimize(each) for each in (0.1, 0.05, 0.4, 1.0)] == [0.1, 0.1, 0.4, 1.0]

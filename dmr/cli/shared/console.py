@@ -6,11 +6,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dmr.common.command_line import console
 from dmr.common.errors import printable
-from dmr.refinement.options import Progress
+
+if TYPE_CHECKING:
+    from dmr.cli.shared.progress import Report
 
 
 class Console(console.Console):
@@ -21,14 +23,19 @@ class Console(console.Console):
         self._live: Any = None  # rich's console while a progress bar is drawn
 
     @contextmanager
-    def progress(self, title: str) -> Iterator[Progress | None]:
-        """Shows a progress bar for a refinement; gives None if stderr is not a terminal or with --quiet."""
+    def progress(self, title: str, *, optimizes: bool = False) -> Iterator[Report | None]:
+        """Shows a progress bar for a refinement; gives None if stderr is not a terminal or with --quiet.
+
+        Args:
+            title: what is done.
+            optimizes: whether an optimisation follows the refinement.
+        """
         if self.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             yield None
             return
         from dmr.cli.shared.progress import bar
 
-        with bar(printable(title)) as (report, live):
+        with bar(printable(title), optimizes=optimizes) as (report, live):
             self._live = live
             try:
                 yield report

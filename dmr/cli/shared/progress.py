@@ -22,11 +22,14 @@ class Forecast:
 
     GROWTH, DECREASE = 0.15, 0.2  # shares of the first and the last rounds
     PLACING = 0.92  # share of the placement of points by size, and of their smoothing, if there is one
+    OPTIMIZING, OPTIMIZING_PLACED = 0.9, 0.5  # shares of an optimisation afterwards: usually, and of points by size
 
-    def __init__(self) -> None:
+    def __init__(self, *, optimizes: bool = False) -> None:
         self._first = self._expected = 0.0
         self._most_bad = 1
         self._done = self._before = 0.0
+        self._optimizes = optimizes
+        self._refined = self._optimized = -1.0  # the fractions when the optimisation began, and now
 
     def begin(self, triangles: int, expected: float) -> None:
         """Sets the triangles at the start, and those that the bounds on sizes need."""
@@ -36,7 +39,18 @@ class Forecast:
         """The fraction while points are placed, of which a part is done."""
         self._before = self.PLACING
         self._done = max(self._done, self.PLACING * done)
-        return self._done
+        return self._shown()
+
+    def optimize(self, done: float) -> float:
+        """The fraction during the optimisation, of which a part is done."""
+        if self._refined < 0.0:
+            self._refined = self._shown()
+        self._optimized = max(self._optimized, self._refined + (1.0 - self._refined) * done)
+        return self._optimized
+
+    def _shown(self) -> float:
+        share = self.OPTIMIZING_PLACED if self._before else self.OPTIMIZING
+        return self._done * (1.0 - share) if self._optimizes else self._done
 
     def fraction(self, bad: int, triangles: int) -> float:
         """The fraction after a round, which never decreases; bad triangles left, and all triangles."""
@@ -54,20 +68,24 @@ class Forecast:
         done = share_of_first * min(first, 1.0) + self.DECREASE * last
         done += (1.0 - share_of_first - self.DECREASE) * points
         self._done = max(self._done, self._before + (1.0 - self._before) * min(done, 1.0))
-        return self._done
+        return self._shown()
 
 
 class Report:
     """The callback of `dmr.refine` that moves the bar."""
 
-    def __init__(self, progress: RichProgress, title: str) -> None:
+    def __init__(self, progress: RichProgress, title: str, *, optimizes: bool = False) -> None:
         self._progress = progress
         self._task = progress.add_task(title, total=1.0, state="")
-        self._forecast = Forecast()
+        self._forecast = Forecast(optimizes=optimizes)
 
     def placing(self, done: float) -> None:
         """Is called while points are placed by size."""
         self._progress.update(self._task, completed=self._forecast.place(done), state="placing points")
+
+    def optimizing(self, done: float) -> None:
+        """Is called while points are moved to improve angles."""
+        self._progress.update(self._task, completed=self._forecast.optimize(done), state="optimising")
 
     def begin(self, triangles: int, expected: float) -> None:
         """Is called before the first round."""
@@ -81,8 +99,13 @@ class Report:
 
 
 @contextmanager
-def bar(title: str) -> Iterator[tuple[Report, RichConsole]]:
-    """Shows a bar on stderr until the work is done; gives the callback for each round and rich's console."""
+def bar(title: str, *, optimizes: bool = False) -> Iterator[tuple[Report, RichConsole]]:
+    """Shows a bar on stderr until the work is done; gives the callback for each round and rich's console.
+
+    Args:
+        title: what is done.
+        optimizes: whether an optimisation follows the refinement.
+    """
     live = RichConsole(stderr=True)
     columns = (
         TextColumn("dmr: {task.description}"),
@@ -93,4 +116,4 @@ def bar(title: str) -> Iterator[tuple[Report, RichConsole]]:
         TimeRemainingColumn(),
     )
     with RichProgress(*columns, console=live, transient=True) as progress:
-        yield Report(progress, title), live
+        yield Report(progress, title, optimizes=optimizes), live

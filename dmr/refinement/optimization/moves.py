@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dmr.memory import DeviceArray, Packed, constant, pack, scan, total
@@ -48,13 +50,16 @@ class Mover:
         """Fixes the corners of listed triangles from now on."""
         self._state.device.launch("fix_corners", count, self._state.triangles, listed, self.mobility)
 
-    def sweep(self, number: int, steepest: float, local: LocalBounds[DeviceArray]) -> None:
+    def sweep(
+        self, number: int, steepest: float, local: LocalBounds[DeviceArray], report: Callable[[float], None]
+    ) -> None:
         """Moves each movable vertex once, if that makes its star better.
 
         Args:
             number: of the round, from 0.
             steepest: the largest cotangent that an angle may have afterwards.
             local: by triangle, the bounds that depend on the place.
+            report: called with the part of the moves that is done.
         """
         state, device = self._state, self._state.device
         self._incident.fill(255)
@@ -68,6 +73,7 @@ class Mover:
             arguments = self._arguments(steepest, REACH * NEARER**number, local)
         for colour in range(COLOURS):
             device.launch("move_vertices", state.vertices, state.view, self._limits.view, arguments, colour)
+            report((colour + 1) / COLOURS)
 
     def count_moved(self) -> int:
         """Returns the number of vertices that have moved in the last sweep."""

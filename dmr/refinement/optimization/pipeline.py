@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import fields
 
 import numpy as np
@@ -28,7 +29,12 @@ from dmr.triangulation.rounds.epochs import Epochs
 
 @checks_keywords
 def optimize(
-    mesh: Mesh, *, rounds: bool | int = True, device: str = "auto", threads: int | None = None
+    mesh: Mesh,
+    *,
+    rounds: bool | int = True,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Optimization:
     """Moves the inner vertices of a mesh and flips edges, until the smallest angles of triangles are better on average.
 
@@ -47,6 +53,7 @@ def optimize(
         rounds: the maximum number of rounds, or True for 8. A round that gains less than 0.01 degrees is the last one.
         device: "auto" (a GPU if one works, otherwise the CPU), "cpu", "cuda" or "cuda:N".
         threads: CPU threads, 1 to 1,024 (or the number of cores, if that is larger); by default every core.
+        progress: called several times per round with the part of the work that is done, estimated, from 0 to 1.
 
     Returns:
         The mesh, with vertices in the order of the input, and a report. Attributes of moved vertices are interpolated
@@ -76,7 +83,7 @@ def optimize(
         everything = space.array("fresh", state.slots, np.int32)
         opened.launch("fill_indices", state.slots, everything)
         quality.check(everything, state.slots)
-        smoothing = optimize_mesh(state, quality, limits, epochs, keeps_input=False, rounds=most)
+        smoothing = optimize_mesh(state, quality, limits, epochs, keeps_input=False, rounds=most, report=progress)
         result = state.to_mesh(_with_vertices_of(state, mesh))
     record_refinement(result, mesh)
     return Optimization(

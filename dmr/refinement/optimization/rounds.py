@@ -16,6 +16,7 @@ and the edges are flipped again. The triangles that the refinement had to leave 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -44,6 +45,7 @@ def optimize_mesh(
     keeps_input: bool,
     rounds: int,
     is_over: Callable[[], bool] = lambda: False,
+    report: Callable[[float], object] | None = None,
 ) -> Smoothing:
     """Optimises a constrained Delaunay mesh whose triangles have all been checked.
 
@@ -54,17 +56,73 @@ def optimize_mesh(
         keeps_input: whether all input vertices keep their places; otherwise those on segments do.
         rounds: the most rounds.
         is_over: whether no further round may begin.
+        report: called with the part of the work that is done, estimated.
     """
-    return _Optimizer(state, quality, limits, epochs, keeps_input).run(rounds, is_over)
+    return _Optimizer(state, quality, limits, epochs, keeps_input, Forecast(rounds, report)).run(rounds, is_over)
+
+
+class Forecast:
+    """Reports which part of an optimisation is done.
+
+    Gains decrease geometrically, which tells in which round they fall below the least. Before the first gain, few
+    rounds are expected if the angles are good.
+    """
+
+    MOVES = 0.6  # share of the moves in a round; the rest are flips and checks
+    GOOD, FEW = 57.0, 2  # mean smallest angle; rounds
+    USUAL = 2.5  # gain of a round over that of the next one
+
+    def __init__(self, rounds: int, report: Callable[[float], object] | None) -> None:
+        self._most, self._report = rounds, report
+        self._done, self._expected, self._gain = 0, float(rounds), math.inf
+
+    def begin(self, mean: float) -> None:
+        """Is called before the first round, with the mean smallest angle."""
+        if mean > self.GOOD:
+            self._expected = min(self.FEW, self._most)
+
+    def moved(self, part: float) -> None:
+        """Is called during the moves of a round, of which a part is done."""
+        self._tell(self.MOVES * part)
+
+    def checked(self, times: int) -> None:
+        """Is called after checks in a round, of which others may follow."""
+        self._tell(1.0 - (1.0 - self.MOVES) * 0.7**times)
+
+    def ended(self, gain: float) -> None:
+        """Is called after a round, with what the mean angle has gained."""
+        self._done += 1
+        if 0.0 < gain < self._gain:
+            ratio = self._gain / gain if self._done > 1 else self.USUAL
+            more = math.log(max(gain / LEAST_GAIN, 1.0)) / math.log(ratio)
+            self._expected = min(self._done + more, self._most)
+        self._gain = gain
+        self._tell(0.0)
+
+    def finished(self) -> None:
+        """Is called at the end."""
+        if self._report is not None:
+            self._report(1.0)
+
+    def _tell(self, part: float) -> None:
+        if self._report is not None:
+            self._report(min((self._done + part) / max(self._expected, self._done + 1.0), 1.0))
 
 
 class _Optimizer:
     """One optimisation: the mesh, its copy, and the arrays of the checks."""
 
     def __init__(
-        self, state: DeviceMesh, quality: QualityCheck, limits: Thresholds, epochs: Epochs, keeps_input: bool
+        self,
+        state: DeviceMesh,
+        quality: QualityCheck,
+        limits: Thresholds,
+        epochs: Epochs,
+        keeps_input: bool,
+        forecast: Forecast,
     ) -> None:
         self._state, self._quality, self._epochs, self._device = state, quality, epochs, state.device
+        self._forecast = forecast
         self._mover = Mover(state, limits, keeps_input)
         self._snapshot = Snapshot(state)
         self._flags = state.device.empty(state.slots, np.int32)
@@ -79,6 +137,7 @@ class _Optimizer:
         self._mover.fix_corners(unrefined, count)
         local = self._local_bounds(everything)
         before = mean = self._mean_angle()
+        self._forecast.begin(mean)
         steepest = minmax_float64(self._cotangents)[1] * (1.0 - MARGIN)
         kept = moves = flips = 0
         while kept < rounds and not is_over():
@@ -87,8 +146,10 @@ class _Optimizer:
                 break
             kept, moves, flips = kept + 1, moves + moved, flips + flipped
             gain, mean = reached - mean, reached
+            self._forecast.ended(gain)
             if gain < LEAST_GAIN:
                 break
+        self._forecast.finished()
         return Smoothing(
             rounds=kept,
             moves=moves,
@@ -117,8 +178,8 @@ class _Optimizer:
             Vertices moved, edges flipped, and the new mean angle; no move if the round was undone.
         """
         self._snapshot.take()
-        self._mover.sweep(number, steepest, local)
-        for _ in range(MOST_REPEATS):
+        self._mover.sweep(number, steepest, local, self._forecast.moved)
+        for repeats in range(MOST_REPEATS):
             if not self._fix_spoilt(steepest):
                 break
             flipped = make_delaunay(self._state, self._epochs)
@@ -129,6 +190,7 @@ class _Optimizer:
                     return moved, flipped, reached
                 break
             self._repeated += 1
+            self._forecast.checked(repeats + 1)
             self._fix_around(violating, count)
             self._snapshot.undo_flips(self._epochs)
             self._mover.take_back(self._snapshot)
