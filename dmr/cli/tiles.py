@@ -60,11 +60,17 @@ def run(arguments: Arguments, console: Console) -> int:
         arguments.input, arguments.threads, points=arguments.convex_hull, features=features_asked(arguments),
         on_conflict=arguments.on_conflict,
     )  # fmt: skip
-    with error_context(arguments.input), naming_flags({**arguments.flags, "overwrite": "-f"}):
+    with (
+        error_context(arguments.input),
+        naming_flags({**arguments.flags, "overwrite": "-f"}),
+        console.progress("refining in tiles") as bar,
+    ):
         options["size"] = size if isinstance(found, Parts) else with_features(size, arguments, found)
         parts = refine_by(
             engine, found, arguments.output, tile_triangles=arguments.tile_triangles,
-            on_conflict=arguments.on_conflict, convex_hull=arguments.convex_hull, overwrite=arguments.force, **options,
+            on_conflict=arguments.on_conflict, convex_hull=arguments.convex_hull, overwrite=arguments.force,
+            watch=None if bar is None else bar.task_ended,
+            **options,
         )  # fmt: skip
     _report(console, parts)
     if arguments.json:

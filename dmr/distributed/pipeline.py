@@ -16,7 +16,7 @@ from dmr.common.text import option
 from dmr.common.threads import thread_count
 from dmr.distributed.engines import Engine, chosen_engine
 from dmr.distributed.jobs.job_folder import MANIFEST, job_folder
-from dmr.distributed.jobs.reported import Reported
+from dmr.distributed.jobs.reported import Reported, Watch
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.store import name_of
 from dmr.distributed.jobs.task import Resources
@@ -123,9 +123,10 @@ def refine_by(
     on_conflict: str,
     convex_hull: bool,
     overwrite: bool,
+    watch: Watch | None = None,
     **options: Any,
 ) -> Parts:
-    """Refines in tiles by an engine; arguments, result and errors are those of `refine`."""
+    """Refines in tiles by an engine; arguments, result and errors are those of `refine`; `watch`: see `Reported`."""
     check_options(options)
     folder = file_path(out)
     tile_triangles = whole_option("tile_triangles", tile_triangles)
@@ -133,7 +134,9 @@ def refine_by(
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
     parts = Parts(source) if isinstance(source, str | PathLike) else source if isinstance(source, Parts) else None
     if parts is not None:
-        return _refine_parts(engine, parts, folder, tile_triangles=tile_triangles, overwrite=overwrite, **options)
+        return _refine_parts(
+            engine, parts, folder, tile_triangles=tile_triangles, overwrite=overwrite, watch=watch, **options
+        )
     given, hull = as_mesh_or_domain(source, "source", convex_hull=convex_hull)
     given, bounds = _bounds(given, options, on_conflict=on_conflict, convex_hull=hull)
     job: dict[str, Any] = {
@@ -149,11 +152,18 @@ def refine_by(
         refine_tiles, source=given, tile_triangles=tile_triangles, bounds=bounds, on_conflict=on_conflict,
         convex_hull=hull,
     )  # fmt: skip
-    return _run(engine, folder, job, refine_by_runner, given, overwrite=overwrite)
+    return _run(engine, folder, job, refine_by_runner, given, overwrite=overwrite, watch=watch)
 
 
 def _refine_parts(
-    engine: Engine, parts: Parts, folder: Path, *, tile_triangles: int, overwrite: bool, **options: Any
+    engine: Engine,
+    parts: Parts,
+    folder: Path,
+    *,
+    tile_triangles: int,
+    overwrite: bool,
+    watch: Watch | None,
+    **options: Any,
 ) -> Parts:
     """Refines a mesh in parts."""
     asked = check_options(options)
@@ -178,7 +188,7 @@ def _refine_parts(
         **bounds.stored(),
     }
     refine_by_runner = partial(refine_parts, parts=parts, tile_triangles=tile_triangles, bounds=bounds)
-    return _run(engine, folder, job, refine_by_runner, whole, overwrite=overwrite)
+    return _run(engine, folder, job, refine_by_runner, whole, overwrite=overwrite, watch=watch)
 
 
 def _box(parts: Parts) -> list[float]:
@@ -195,10 +205,11 @@ def _run(
     source: Mesh | Pslg,
     *,
     overwrite: bool,
+    watch: Watch | None,
 ) -> Parts:
     """Runs a job in its folder, and writes the parts; `source` has the names, holes and regions of the whole."""
     with job_folder(folder, job, overwrite=switch("overwrite", overwrite)) as store, engine(store) as plain:
-        runner = Reported(plain)
+        runner = Reported(plain, watch)
         tiled = refine_by_runner(runner)
         (folder / MANIFEST).unlink(missing_ok=True)  # of an older result, before its parts are replaced
         made = finish(runner, tiled.pieces, folder, source)

@@ -203,6 +203,35 @@ def test_a_second_sigterm_does_not_interrupt_the_cleanup(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+# A signal comes while an extension module is imported, which replaces the interrupt by an ImportError without a cause.
+SWALLOWED = """
+import os, signal, sys, time
+from dmr import cli
+from dmr.cli import info
+
+def run(arguments, console):
+    try:
+        os.kill(os.getpid(), int(arguments.mesh))
+        time.sleep(5)
+    except KeyboardInterrupt:
+        pass
+    raise ImportError("a module could not be imported")
+
+info.run = run
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "farewell"),
+    [(signal.SIGINT, 130, b"dmr: interrupted\n"), (signal.SIGTERM, 143, b"dmr: terminated\n")],
+)
+def test_a_signal_that_an_import_swallows_ends_the_command(tmp_path, sent, code, farewell):
+    command = [sys.executable, "-c", SWALLOWED, "info", str(int(sent))]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (code, farewell)
+
+
 def test_ignored_sigterm_stays_ignored(tmp_path):
     program = "import signal, sys; from dmr import cli; signal.signal(signal.SIGTERM, signal.SIG_IGN); cli.main()"
     program += "; sys.exit(signal.getsignal(signal.SIGTERM) != signal.SIG_IGN)"

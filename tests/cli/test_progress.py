@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 import dmr
-from dmr.cli.shared.progress import Forecast, Report
+from dmr.cli.shared.progress import Forecast, ForecastOfTiles, Report
 
 # By the bounds that they refine to: triangles at the start, expected and at the end, and for rounds of each run the bad
 # triangles, all triangles, and the share of the time (one thread).
@@ -127,3 +127,28 @@ def test_optimize_reports_its_progress() -> None:
     assert len(shown) > 16 and all(0 <= each <= 1 for each in shown) and shown[-1] == 1
     forecast = Forecast()
     assert [forecast.optimize(each) for each in (0.1, 0.05, 0.4, 1.0)] == [0.1, 0.1, 0.4, 1.0]
+
+
+@pytest.mark.parametrize("options", [{"max_area": 5e-4}, {"size": 0.05}])
+def test_the_bar_follows_the_tasks_of_tiles(tmp_path: Path, options: dict[str, object]) -> None:
+    from dmr.distributed.engines import chosen_engine
+    from dmr.distributed.jobs.task import Resources
+    from dmr.distributed.pipeline import refine_by
+
+    forecast, shown = ForecastOfTiles(), [0.0]
+    plate = dmr.domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)], [dmr.domains.circle_points(0.2, 24, (0.5, 0.5))])
+    parts = refine_by(
+        chosen_engine(Resources("cpu", 1)), plate, tmp_path / "out", tile_triangles=400, on_conflict="resolve",
+        convex_hull=False, overwrite=False, watch=lambda *called: shown.append(forecast.fraction(*called)), **options,
+    )  # fmt: skip
+    assert parts.counts["parts"] > 2
+    assert shown == sorted(shown) and shown[-1] == 1 and len(set(shown)) > 8
+
+
+def test_the_bar_names_the_tasks_of_tiles() -> None:
+    with Progress(console=Console(file=io.StringIO())) as progress:
+        report = Report(progress, "refining in tiles")
+        report.task_ended("refine", 3, 9)
+        assert progress.tasks[0].fields["state"] == "refining: 3 of 9"
+        report.task_ended("join", 0, 1)
+        assert progress.tasks[0].fields["state"] == "cuts: 0 of 1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import ClassVar
 
 from rich.console import Console as RichConsole
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -71,13 +72,47 @@ class Forecast:
         return self._shown()
 
 
+class ForecastOfTiles:
+    """Estimates which fraction of a refinement in tiles is done.
+
+    Tasks run in groups. The first group that places points, and the first that refines, process all tiles; the groups
+    after them process what waits at cuts, in ever fewer tiles.
+    """
+
+    # Fractions at the end of the first group of a name; those that the groups for cuts approach, and in which steps.
+    FIRST: ClassVar = {"begin": 0.06, "place": 0.55, "refine": 0.85, "find_border": 0.97, "make_part": 1.0}
+    CUTS: ClassVar = {"place": 0.7, "refine": 0.95}
+    STEP = 0.15
+
+    def __init__(self) -> None:
+        self._first = dict(self.FIRST)
+        self._group, self._over = "", False
+        self._begin = self._end = 0.0
+
+    def fraction(self, group: str, ended: int, tasks: int) -> float:
+        """The fraction when so many tasks of a group have ended; the first call for a group has none."""
+        if group != self._group or (self._over and ended == 0):
+            self._begin = self._end
+            limit = self.CUTS["place" if "refine" in self._first and group != "refine" else "refine"]
+            usual = self._begin + self.STEP * max(limit - self._begin, 0.0)
+            self._end = max(self._first.pop(group, usual), self._begin)
+        self._group, self._over = group, ended == tasks
+        done = ended / tasks
+        return self._begin * (1.0 - done) + self._end * done
+
+
 class Report:
     """The callback of `dmr.refine` that moves the bar."""
+
+    STATES: ClassVar = {  # by the names of tasks; others process what waits at cuts
+        "begin": "coarse mesh", "place": "placing points", "refine": "refining", "find_border": "borders",
+        "make_part": "writing parts",
+    }  # fmt: skip
 
     def __init__(self, progress: RichProgress, title: str, *, optimizes: bool = False) -> None:
         self._progress = progress
         self._task = progress.add_task(title, total=1.0, state="")
-        self._forecast = Forecast(optimizes=optimizes)
+        self._forecast, self._of_tiles = Forecast(optimizes=optimizes), ForecastOfTiles()
 
     def placing(self, done: float) -> None:
         """Is called while points are placed by size."""
@@ -86,6 +121,11 @@ class Report:
     def optimizing(self, done: float) -> None:
         """Is called while points are moved to improve angles."""
         self._progress.update(self._task, completed=self._forecast.optimize(done), state="optimising")
+
+    def task_ended(self, name: str, ended: int, tasks: int) -> None:
+        """Is called while tasks of a refinement in tiles run."""
+        state = f"{self.STATES.get(name, 'cuts')}: {ended} of {tasks}"
+        self._progress.update(self._task, completed=self._of_tiles.fraction(name, ended, tasks), state=state)
 
     def begin(self, triangles: int, expected: float) -> None:
         """Is called before the first round."""

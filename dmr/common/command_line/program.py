@@ -15,7 +15,8 @@ from dmr.common.command_line.signals import (
     end_on_termination,
     forget_interrupt,
     ignore_signals,
-    raise_on_termination,
+    raise_on_signals,
+    raising_again,
 )
 from dmr.common.errors import (
     DONE,
@@ -45,7 +46,7 @@ def run_program(console: Console, build_parser: Callable[[], Parser], commands: 
     with console:
         try:
             if argv is None:
-                raise_on_termination()
+                raise_on_signals()
             return _run(console, build_parser, commands, sys.argv[1:] if argv is None else list(argv))
         except KeyboardInterrupt as ending:
             if argv is None:
@@ -65,8 +66,8 @@ def _run(console: Console, build_parser: Callable[[], Parser], commands: str, ar
             return USAGE
         arguments = build_parser().parse_args(argv, Arguments())
         console.configure(quiet=arguments.quiet, verbose=arguments.verbose)
-        command = importlib.import_module(f"{commands}.{arguments.module}")
-        with naming_flags(arguments.flags):
+        with raising_again(), naming_flags(arguments.flags):
+            command = importlib.import_module(f"{commands}.{arguments.module}")
             return int(command.run(arguments, console))
     except SystemExit as ending:  # argparse, after --help and --version
         return ending.code if isinstance(ending.code, int) else DONE

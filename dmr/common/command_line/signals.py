@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 
@@ -10,10 +12,32 @@ class Terminated(KeyboardInterrupt):
     """Raised on SIGTERM: the command ends as after Ctrl-C, with its temporary files removed."""
 
 
-def raise_on_termination() -> None:
-    """Makes SIGTERM, which `timeout` and schedulers send, raise `Terminated`, unless it is ignored on purpose."""
+_raised: list[type[KeyboardInterrupt]] = []  # by the handlers below
+
+
+def raise_on_signals() -> None:
+    """Makes SIGINT raise KeyboardInterrupt, and SIGTERM, which `timeout` and schedulers send, `Terminated`.
+
+    A signal that is ignored on purpose stays ignored.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
+
+
+@contextmanager
+def raising_again() -> Iterator[None]:
+    """Raises the interrupt of a signal again if another exception has replaced it.
+
+    Extension modules do so while they are imported: an interrupt becomes an ImportError without a cause.
+    """
+    try:
+        yield
+    except Exception as error:
+        if _raised:
+            raise _raised[0] from error
+        raise
 
 
 def ignore_signals() -> None:
@@ -36,6 +60,12 @@ def end_on_termination() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+def _interrupt(*_: object) -> NoReturn:
+    _raised.append(KeyboardInterrupt)
+    raise KeyboardInterrupt
+
+
 def _terminate(*_: object) -> NoReturn:
     ignore_signals()
+    _raised.append(Terminated)
     raise Terminated

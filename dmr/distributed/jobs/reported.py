@@ -1,11 +1,11 @@
-"""A runner that logs progress: a line when a group of tasks begins, while it runs, and when it ends."""
+"""A runner that reports progress: a line in the log when a group of tasks begins, while it runs, and when it ends."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,10 @@ from dmr.distributed.jobs.task import Task
 log = logging.getLogger("dmr")
 
 SECONDS_BETWEEN = 5.0  # lines while a group of tasks runs
+SECONDS_BETWEEN_CALLS = 0.5  # of the callback
+
+# Is called with the name of a group of tasks, how many of them have ended, and their number; first with 0.
+Watch = Callable[[str, int, int], None]
 MEBIBYTE = 2**20
 
 
@@ -29,22 +33,30 @@ class Reported:
 
     Args:
         runner: runs the tasks.
+        watch: called while they run.
     """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, watch: Watch | None = None) -> None:
         self.store: Store = runner.store
-        self._runner = runner
+        self._runner, self._watch = runner, watch
         self._begun = time.perf_counter()
 
     def run(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
         """Runs tasks (`Runner.run`); all are calls of one function."""
-        if not tasks or not log.isEnabledFor(logging.INFO):
+        if not tasks:
             return self._runner.run(tasks)
         name = tasks[0].function.rpartition(":")[2]
+        with self._called(name, tasks):
+            return self._run_logged(name, tasks)
+
+    def _run_logged(self, name: str, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+        if not log.isEnabledFor(logging.INFO):
+            return self._runner.run(tasks)
         todo = self.store.missing(tasks)
         self._log(f"{name}: {counted(len(tasks), 'task')}")
         start = time.perf_counter()
-        with self._watched(name, tasks):
+        all_tasks = counted(len(tasks), "task")
+        with _repeatedly(SECONDS_BETWEEN, lambda: self._log(f"{name}: {self._ended(tasks)} of {all_tasks} done")):
             summaries = self._runner.run(tasks)
         seconds = time.perf_counter() - start
         self._log(f"{name}: {counted(len(tasks), 'task')} done in {seconds:.2f} s{self._each(todo)}")
@@ -57,24 +69,40 @@ class Reported:
         return f": {min(each):.2f} to {max(each):.2f} s each, {sum(each):.2f} s together" if len(each) > 1 else ""
 
     @contextmanager
-    def _watched(self, name: str, tasks: Sequence[Task]) -> Iterator[None]:
-        """Logs from time to time how many of the tasks have an output."""
-        ended = threading.Event()
-
-        def watch() -> None:
-            while not ended.wait(SECONDS_BETWEEN):
-                done = sum((self.store.path / task.name).exists() for task in tasks)
-                self._log(f"{name}: {done} of {counted(len(tasks), 'task')} done")
-
-        watcher = threading.Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
+    def _called(self, name: str, tasks: Sequence[Task]) -> Iterator[None]:
+        """Calls the callback while tasks run."""
+        watch = self._watch
+        if watch is None:
             yield
-        finally:
-            ended.set()
-            watcher.join()
+            return
+        watch(name, 0, len(tasks))
+        with _repeatedly(SECONDS_BETWEEN_CALLS, lambda: watch(name, self._ended(tasks), len(tasks))):
+            yield
+        watch(name, len(tasks), len(tasks))
+
+    def _ended(self, tasks: Sequence[Task]) -> int:
+        """Returns how many of the tasks have an output."""
+        return sum((self.store.path / task.name).exists() for task in tasks)
 
     def _log(self, text: str) -> None:
         sets = resident_sets()
         memory = "" if sets is None else f", {sets[0] // MEBIBYTE:,} MiB resident, at most {sets[1] // MEBIBYTE:,}"
         log.info("%s", f"{time.perf_counter() - self._begun:.2f} s: {text}{memory}")
+
+
+@contextmanager
+def _repeatedly(seconds: float, call: Callable[[], None]) -> Iterator[None]:
+    """Calls a function from time to time, in a thread."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(seconds):
+            call()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()

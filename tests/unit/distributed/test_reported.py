@@ -43,3 +43,15 @@ def test_nothing_is_watched_without_a_log(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(module, "threading", None)
     runner = Reported(InProcess(Store(tmp_path, durable=False), Resources("cpu", 1)))
     assert runner.run([Task.of(wait, seconds=0.0)]) == [{"seconds": 0.0}]
+
+
+def test_a_callback_follows_the_tasks(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(module, "SECONDS_BETWEEN_CALLS", 0.02)
+    found: list[tuple[str, int, int]] = []
+    runner = Reported(
+        InProcess(Store(tmp_path, durable=False), Resources("cpu", 1)), lambda *called: found.append(called)
+    )
+    assert runner.run([]) == [] and found == []
+    runner.run([Task.of(wait, seconds=seconds) for seconds in (0.0, 0.1)])
+    assert found[0] == ("wait", 0, 2) and ("wait", 1, 2) in found and found[-1] == ("wait", 2, 2)
+    assert found == sorted(found)
