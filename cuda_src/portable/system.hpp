@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #endif
 
 namespace host {
@@ -72,6 +73,17 @@ inline void begin_flush([[maybe_unused]] int fd, [[maybe_unused]] std::int64_t o
                         [[maybe_unused]] std::int64_t bytes) {
 #if defined(__linux__)
     sync_file_range(fd, off64_t(offset), off64_t(bytes), SYNC_FILE_RANGE_WRITE);
+#endif
+}
+
+// Whether an open file is in a file system in main memory (tmpfs); false where the system does not say.
+inline bool in_memory([[maybe_unused]] int fd) {
+#if defined(__linux__)
+    constexpr long TMPFS = 0x01021994; // TMPFS_MAGIC of linux/magic.h
+    struct statfs found{};
+    return fstatfs(fd, &found) == 0 && long(found.f_type) == TMPFS;
+#else
+    return false;
 #endif
 }
 

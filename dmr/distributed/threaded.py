@@ -54,10 +54,14 @@ def flags(count: int, numbers: NDArray[np.integer[Any]], threads: int | None) ->
     return found
 
 
-def touching(corners: NDArray[np.int32], near: NDArray[np.bool_], threads: int | None) -> NDArray[np.bool_]:
-    """Returns (m,) bool: which triangles have a corner that is `near`, by vertex."""
+def touching(
+    corners: NDArray[np.int32], near: NDArray[np.bool_], threads: int | None, *, least: int = 1
+) -> NDArray[np.bool_]:
+    """Returns (m,) bool: which triangles have at least `least` corners that are `near`, by vertex."""
     corners, found = np.ascontiguousarray(corners, np.int32), np.empty(len(corners), np.bool_)
-    library().dmr_touch(corners.ctypes.data, len(corners), near.ctypes.data, _most(threads), found.ctypes.data)
+    library().dmr_touch(
+        corners.ctypes.data, len(corners), near.ctypes.data, least, _most(threads), found.ctypes.data
+    )  # fmt: skip
     return found
 
 

@@ -35,7 +35,7 @@ from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.refining import segments_of_whole
 from dmr.distributed.tiles.result.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
-from dmr.distributed.tiles.tasks import save_tiles
+from dmr.distributed.tiles.tasks import TILES
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.validation.findings import numbered
 from dmr.distributed.validation.own_checks import OwnChecks
@@ -195,7 +195,7 @@ def open_part(
     )
     threads = resources.threads
     tiles = cut(patch, edges_of(patch, threads), Bounds.load(bounds, inputs[1]), tile_triangles, 0, threads)
-    save_tiles(tiles, out)
+    tiles.save(Stored(out, TILES))
     return {"tiles": len(tiles)}
 
 

@@ -121,7 +121,8 @@ def test_tiles_on_the_emulated_gpu_equal_those_of_the_cpu(device):
     cpu = open_device("cpu", 1)
     mesh = dmr.generate("random", 60, seed=4)
     patch, _, whole, _ = refine_coarsely(mesh, bounds, 4.0, fully=True, device=cpu)
-    for tile in cut(patch, edges_of(patch), bounds, 200, 0):
+    tiles = cut(patch, edges_of(patch), bounds, 200, 0)
+    for tile in map(tiles.tile, range(len(tiles))):
         expected, found = (refine_patch(tile, whole, bounds, each, 2) for each in (cpu, device))
         assert expected.inserted > 0 and expected.margin.seeds.any()
         assert whole_digest(found.margin) == whole_digest(expected.margin)

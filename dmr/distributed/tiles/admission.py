@@ -74,8 +74,8 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
     """Returns the active part of a patch whose vertices are numbered; `threads` compute, None for all cores."""
     with step("edges"):
         edges = edges_of(patch, threads)
-    frozen = edges.frozen(threads)
-    sides = active_sides(patch, edges, frozen, threads)
+    frozen = edges.frozen()
+    sides = active_sides(patch, edges, frozen)
     rows = np.flatnonzero(sides > 0)
     inside = ~whole.boundary[patch.segment_origin]
     is_origin = flags(len(whole.ends), patch.segment_origin, threads)
@@ -120,12 +120,12 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
         mesh=mesh,
         rows=rows,
         numbers=numbers,
-        border=border_vertices(patch, edges, inside, threads),
+        border=border_vertices(patch, edges, inside),
         origins=origins.astype(np.int32),
         local_ends=local(ends),
         anchor=anchor,
         acute=acute,
-        cuts=cut_edges(patch, edges, frozen, threads),
+        cuts=cut_edges(patch, edges, frozen),
         waits=((sides == 1) & inside)[rows],
     )
 

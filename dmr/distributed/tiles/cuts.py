@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
-from dmr.distributed.threaded import by_pieces, flags
+from dmr.distributed.threaded import flags, touching
 from dmr.distributed.tiles.patch import NEXT, Edges, Mask, Patch
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
@@ -34,18 +34,15 @@ def edges_of(patch: Patch, threads: int | None = None) -> Edges:
     order = np.argsort(keys)
     keys = keys[order]
     found = np.full(triangles.shape, -1, np.int32)
-    is_end = flags(len(patch.numbers), segments, threads)
-
-    def find(piece: slice) -> None:
-        corners = triangles[piece]
-        at = np.take(is_end, corners, mode="clip")
-        rows, k = np.nonzero(at[:, NEXT] & at[:, AFTER_NEXT])  # few, as a rule
+    if len(keys):
+        is_end = flags(len(patch.numbers), segments, threads)
+        with_two = np.flatnonzero(touching(triangles, is_end, threads, least=2))  # few, as a rule
+        corners = triangles[with_two]
+        at = is_end[corners]
+        rows, k = np.nonzero(at[:, NEXT] & at[:, AFTER_NEXT])
         edge = edge_keys(corners[rows, NEXT[k]], corners[rows, AFTER_NEXT[k]])
         place = np.minimum(np.searchsorted(keys, edge), len(keys) - 1)
-        found[piece][rows, k] = np.where(keys[place] == edge, order[place], -1)
-
-    if len(keys):
-        by_pieces(len(triangles), find, threads)
+        found[with_two[rows], k] = np.where(keys[place] == edge, order[place], -1)
     return Edges(patch.mesh.neighbours, found)
 
 
@@ -63,51 +60,37 @@ class CutEdges:
     beyond: Float
 
 
-def cut_edges(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = None) -> CutEdges:
-    """Returns the edges between the active and the frozen triangles of a patch; `threads` as for `edges_of`."""
+def cut_edges(patch: Patch, edges: Edges, frozen: Mask) -> CutEdges:
+    """Returns the edges between the active and the frozen triangles of a patch."""
     triangles = patch.mesh.triangles
-
-    def meeting(piece: slice) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        across = edges.neighbours[piece]
-        is_cut = (across >= 0) & (edges.segments[piece] < 0) & ~frozen[piece, None] & frozen[across]
-        rows, k = np.nonzero(is_cut)
-        return rows + piece.start, k
-
-    found = by_pieces(len(triangles), meeting, threads)
-    triangle, k = (np.concatenate(each) for each in zip(*found, strict=True))
-    corners, number = triangles[triangle], np.arange(len(triangle))
-    starts, ends = corners[number, NEXT[k]], corners[number, AFTER_NEXT[k]]
-    beyond = triangles[edges.neighbours[triangle, k]].sum(axis=1, dtype=np.int64) - starts - ends
-    return CutEdges(starts, ends, patch.mesh.vertices[beyond])
+    rows = np.flatnonzero(frozen)
+    across = edges.neighbours[rows]
+    is_cut = (across >= 0) & (edges.segments[rows] < 0) & ~frozen[across]
+    beyond, active = np.repeat(rows, 3)[is_cut.reshape(-1)], across[is_cut]
+    number = np.sort(3 * active.astype(np.int64) + (edges.neighbours[active] == beyond[:, None]).argmax(axis=1))
+    triangle, k = number // 3, number % 3
+    corners, place = triangles[triangle], np.arange(len(triangle))
+    starts, ends = corners[place, NEXT[k]], corners[place, AFTER_NEXT[k]]
+    apexes = triangles[edges.neighbours[triangle, k]].sum(axis=1, dtype=np.int64) - starts - ends
+    return CutEdges(starts, ends, patch.mesh.vertices[apexes])
 
 
-def active_sides(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = None) -> NDArray[np.int64]:
-    """Returns (s,) the number of active triangles beside each segment; `threads` as for `edges_of`."""
-
-    def beside(piece: slice) -> Int:
-        segments = edges.segments[piece]
-        rows, k = np.nonzero((segments >= 0) & ~frozen[piece, None])  # few, as a rule
-        found: Int = segments[rows, k]
-        return found
-
-    found = np.concatenate(by_pieces(len(frozen), beside, threads))
-    return np.bincount(found, minlength=len(patch.mesh.segments))
+def active_sides(patch: Patch, edges: Edges, frozen: Mask) -> NDArray[np.int64]:
+    """Returns (s,) the number of active triangles beside each segment."""
+    on_edges = edges.segments.reshape(-1)
+    at = np.flatnonzero(on_edges >= 0)  # few, as a rule
+    return np.bincount(on_edges[at[~frozen[at // 3]]], minlength=len(patch.mesh.segments))
 
 
-def border_vertices(patch: Patch, edges: Edges, inside: Mask, threads: int | None = None) -> Int:
+def border_vertices(patch: Patch, edges: Edges, inside: Mask) -> Int:
     """Returns the vertices on the border of a patch with the rest of the domain.
 
     Args:
         inside: (s,) bool, whether a segment is inside the domain, not on its boundary.
-        threads: as for `edges_of`.
     """
     is_open = np.append(inside, True)  # the last is that of edges without a segment, whose number is -1
-
-    def at_border(piece: slice) -> Int:
-        rows, k = np.nonzero(edges.neighbours[piece] < 0)  # few, as a rule
-        there = is_open[edges.segments[piece][rows, k]]
-        rows, k, corners = rows[there], k[there], patch.mesh.triangles[piece]
-        found: Int = np.concatenate([corners[rows, NEXT[k]], corners[rows, AFTER_NEXT[k]]])
-        return found
-
-    return distinct(*by_pieces(len(patch.mesh.triangles), at_border, threads))
+    at = np.flatnonzero(edges.neighbours.reshape(-1) < 0)  # few, as a rule
+    at = at[is_open[edges.segments.reshape(-1)[at]]]
+    corners, k = patch.mesh.triangles[at // 3], at % 3
+    place = np.arange(len(at))
+    return distinct(corners[place, NEXT[k]], corners[place, AFTER_NEXT[k]])

@@ -17,6 +17,7 @@ from dmr.distributed.threaded import by_pieces, rows_taken, touching
 from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.patch import Edges, Mask, Patch
+from dmr.distributed.tiles.piece import Arrays
 from dmr.distributed.unions.native import bins, components
 from dmr.mesh.types import Float, Int, Mesh
 
@@ -105,11 +106,50 @@ def _lower(values: Float, low: float, high: float, weights: NDArray[np.int64], s
 
 
 SHIFTS = (0.0, 0.31, -0.38, 0.19, -0.19, 0.44)  # of the divisions of consecutive turns
+BLOCK, PREDICTED = "tile_of_each", "predicted"  # the names of stored arrays
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """The tiles of a patch, which is stored whole: the task of a tile takes its triangles out of it.
+
+    Attributes:
+        patch: with its edges, which each tile has, too. Of the seeds only those that are frozen, so that their tile
+            does not refine them.
+        block: (m,) int32, the tile of each triangle; None if the patch is the only tile.
+        predicted: (tiles,) int64, the triangles of the result that are predicted for each.
+    """
+
+    patch: Patch
+    block: Int | None
+    predicted: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.predicted)
+
+    def tile(self, place: int, threads: int | None = None) -> Patch:
+        """Returns a tile; `threads` take it, None for all cores."""
+        if self.block is None:
+            return self.patch
+        return _taken(self.patch, np.flatnonzero(self.block == place), threads)
+
+    def save(self, arrays: Arrays) -> None:
+        """Stores the patch, and which tiles its triangles belong to."""
+        self.patch.save(arrays)
+        arrays[PREDICTED] = self.predicted
+        if self.block is not None:
+            arrays[BLOCK] = self.block
+
+    @classmethod
+    def load(cls, arrays: Arrays) -> Tiles:
+        """Returns what `save` has stored."""
+        tiles = cls(Patch.load(arrays), None, arrays[PREDICTED])
+        return replace(tiles, block=arrays[BLOCK]) if BLOCK in arrays else tiles
 
 
 def cut(
     patch: Patch, edges: Edges, bounds: Bounds, tile_triangles: int, turn: int, threads: int | None = None
-) -> list[Patch]:
+) -> Tiles:
     """Cuts a patch into tiles of at most about `tile_triangles` predicted triangles.
 
     Connected components that are not larger are not divided.
@@ -117,10 +157,7 @@ def cut(
     Args:
         edges: of the patch.
         turn: divisions of consecutive turns lie elsewhere.
-        threads: that predict, and take the tiles out of the patch; None for all cores.
-
-    Returns:
-        The tiles. Of the seeds only those that are frozen, so that their tile does not refine them, remain seeds.
+        threads: that predict and divide; None for all cores.
     """
     mesh = patch.mesh
     with step("predict"):
@@ -142,37 +179,24 @@ def cut(
         with step("blocks"):
             places = _tripled_centroids(mesh, threads)
             block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)], threads)
-    marked = replace(patch, seeds=patch.seeds & _beside_cuts(edges, block, threads))
-    if not block.any() and marked.uses_all_vertices:
-        return [replace(marked, edges=edges)]
-    with step("take"):
-        by_block = np.argsort(block, kind="stable")
-        counts = np.bincount(block)
-        ends = np.cumsum(counts)
-        place = np.empty(len(block), np.int32)  # of each triangle in its block
-        place[by_block] = np.arange(len(block)) - np.repeat(ends - counts, counts)
-        blocks = np.split(by_block, ends[:-1])
-        count = thread_count(threads)
-        take = partial(_taken, marked, edges, block, place, threads=max(count // len(blocks), 1))
-        with ThreadPoolExecutor(count) as pool:
-            return list(pool.map(take, blocks))
+    marked = replace(patch, seeds=patch.seeds & _beside_cuts(edges, block, threads), edges=edges)
+    by_tile = np.bincount(block, weights, minlength=1).astype(np.int64)  # whole numbers, so that sums are exact
+    return Tiles(marked, None if len(by_tile) == 1 and marked.uses_all_vertices else block, by_tile)
 
 
-def _taken(patch: Patch, edges: Edges, block: Int, place: Int, chosen: NDArray[np.intp], *, threads: int) -> Patch:
-    """Returns a block of triangles, with its edges.
-
-    Args:
-        edges: of the patch; block: of each triangle; place: of each triangle in its block.
-        chosen: the triangles; threads: that take them.
-    """
+def _taken(patch: Patch, chosen: NDArray[np.intp], threads: int | None) -> Patch:
+    """Returns some triangles of a patch, with their edges; `threads` take them."""
+    edges = patch.edges
+    assert edges is not None
+    place = np.full(len(patch.seeds), -1, np.int32)  # of each triangle among the chosen ones
+    place[chosen] = np.arange(len(chosen), dtype=np.int32)
     across, on_edges = (rows_taken(each, chosen, threads) for each in (edges.neighbours, edges.segments))
-    inside = (across >= 0) & (np.take(block, across, mode="clip") == block[chosen[0]])
     is_kept = np.zeros(len(patch.mesh.segments) + 1, np.bool_)
     is_kept[on_edges] = True  # -1 flags the last
     is_kept[-1] = False
     row = np.cumsum(is_kept, dtype=np.int32) - np.int32(1)
     row[-1] = -1
-    neighbours = np.where(inside, np.take(place, across, mode="clip"), np.int32(-1))
+    neighbours = np.where(across >= 0, np.take(place, across, mode="clip"), np.int32(-1))
     taken = patch.taken(chosen, threads, np.flatnonzero(is_kept))
     return replace(taken, edges=Edges(neighbours, row[on_edges]))
 

@@ -97,6 +97,8 @@ def separated(
         taken = _store(tile, state, margin, left, seeds, margin_arrays)
     if has_core:
         with step("download core"):
+            beside = margin.vertices, margin.count + len(tile.frozen_rows)
+            core_arrays.begin((core.vertices, core.count), beside, labels=state.ancestor is not None)
             _store(tile, state, core, left, seeds, core_arrays)
     shared = taken.download()
     shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
-from dmr.distributed.threaded import by_pieces, flags, rows_taken
+from dmr.distributed.threaded import flags, rows_taken, touching
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite
@@ -41,15 +41,11 @@ class Edges:
     neighbours: Int
     segments: Int
 
-    def frozen(self, threads: int | None = None) -> Mask:
-        """Returns (m,) bool: whether a triangle has a cut edge; `threads` compute, None for all cores."""
-        found = np.empty(len(self.neighbours), np.bool_)
-
-        def find(piece: slice) -> None:
-            cut = (self.neighbours[piece] < 0) & (self.segments[piece] < 0)
-            found[piece] = cut[:, 0] | cut[:, 1] | cut[:, 2]
-
-        by_pieces(len(found), find, threads)
+    def frozen(self) -> Mask:
+        """Returns (m,) bool: whether a triangle has a cut edge."""
+        at = np.flatnonzero(self.neighbours.reshape(-1) < 0)  # few, as a rule
+        found = np.zeros(len(self.neighbours), np.bool_)
+        found[at[self.segments.reshape(-1)[at] < 0] // 3] = True
         return found
 
 
@@ -113,6 +109,11 @@ class Patch:
         own["vertex_origin"] += np.int32(FREE_VERTEX)
         edges = Edges(arrays[NEIGHBOURS], arrays[ON_EDGES]) if NEIGHBOURS in arrays else None
         return cls(piece, **own, edges=edges)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether its triangles have attributes or area bounds."""
+        return any(each is not None and each.size for each in (self.mesh.triangle_attributes, self.mesh.area_bounds))
 
     @property
     def uses_all_vertices(self) -> bool:
@@ -227,12 +228,8 @@ def _rows(array: NDArray[Any] | None, chosen: NDArray[Any]) -> Any:
 def _are_edges(segments: Int, triangles: Int, vertices: int, threads: int | None) -> Mask:
     """Whether each segment is an edge of one of the triangles; `vertices` is the number of vertices."""
     is_end = flags(vertices, segments, threads)
-
-    def between(piece: slice) -> NDArray[np.int64]:
-        corners = triangles[piece]
-        at = np.take(is_end, corners, mode="clip")
-        rows, k = np.nonzero(at & at[:, NEXT])  # few: the others cannot be segments
-        return edge_keys(corners[rows, k], corners[rows, NEXT[k]])
-
-    found = by_pieces(len(triangles), between, threads)
-    return is_among(edge_keys(segments[:, 0], segments[:, 1]), np.sort(np.concatenate(found)))
+    corners = triangles[np.flatnonzero(touching(triangles, is_end, threads, least=2))]  # few, as a rule
+    at = is_end[corners]
+    rows, k = np.nonzero(at & at[:, NEXT])
+    found = edge_keys(corners[rows, k], corners[rows, NEXT[k]])
+    return is_among(edge_keys(segments[:, 0], segments[:, 1]), np.sort(found))

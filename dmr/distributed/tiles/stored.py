@@ -80,10 +80,11 @@ class InMemory(dict[str, NDArray[Any]]):
 
     def take(self, name: str, array: DeviceArray, dtype: DTypeLike, shape: tuple[int, ...]) -> None:
         """Stores an array of a device, whose bytes are those of an array of this dtype and shape."""
-        if array.device.threads:  # it is in main memory
+        mapped = self._mapped(name)
+        if array.device.threads and mapped is None:  # it is in main memory
             self[name] = array.detach().view(dtype).reshape(shape)
             return
-        target = self._memory(array.size * array.dtype.itemsize)
+        target = self._memory(array.size * array.dtype.itemsize) if mapped is None else mapped
         if self._later and target.nbytes >= WORTH_WAITING:
             self._copies.append(array.download_later(target.view(array.dtype)))
         else:
@@ -94,6 +95,18 @@ class InMemory(dict[str, NDArray[Any]]):
         """Copies the arrays that `take` has left; the calling thread does not hold the device."""
         while self._copies:
             self._copies.pop(0)()
+
+    def begin(self, core: tuple[int, int], margin: tuple[int, int], *, labels: bool) -> None:
+        """Prepares for the arrays of a core.
+
+        Args:
+            core, margin: the numbers of vertices and triangles of the core and of the margin of a tile.
+            labels: whether triangles have `Labels`.
+        """
+
+    def _mapped(self, name: str) -> NDArray[np.uint8] | None:
+        """Returns the place of an array in a file that is mapped into memory, if there is one."""
+        return None
 
     def _memory(self, size: int) -> NDArray[np.uint8]:
         """Returns memory of this size: the smallest that is kept and large enough, or new one."""

@@ -29,16 +29,16 @@ from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import edges_of
-from dmr.distributed.tiles.cutting import cut
+from dmr.distributed.tiles.cutting import Tiles, cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
 from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
 from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted, place_coarsely
 from dmr.distributed.tiles.placement.patches import place_in_patch
 from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch
-from dmr.distributed.tiles.result.core_file import save_core
+from dmr.distributed.tiles.result.core_file import FILE, CoreArrays, core_bytes, save_core
 from dmr.distributed.tiles.result.sections import LOOSE
-from dmr.distributed.tiles.stored import InMemory, Stored
+from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import Numbers
 from dmr.memory import open_device
@@ -51,6 +51,7 @@ from dmr.triangulation.meshing import triangulate_noting
 COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result, but no more than
 COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
+TILES = "tiles"  # the place of `Tiles` in the output of a task
 NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
 SOURCE_ARRAYS = {
     Mesh: (
@@ -151,17 +152,11 @@ def begin(
     with step("cut"):
         tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads)
     with step("write"):
-        save_tiles(tiles, out)
+        tiles.save(Stored(out, TILES))
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
         "warnings": [*notes, *told], "loose": bool(len(loose)), "placed": placed,
     }  # fmt: skip
-
-
-def save_tiles(tiles: Sequence[Patch], out: Folder) -> None:
-    """Stores tiles under their places."""
-    for place, tile in enumerate(tiles):
-        tile.save(Stored(out, place))
 
 
 def place(
@@ -176,7 +171,8 @@ def place(
     """
     whole, asked = Whole.load(inputs[0]), Bounds.load(bounds, inputs[0])
     device = open_device(resources.device, resources.threads)
-    done = place_in_patch(Patch.load(Stored(inputs[1], tile)), whole, asked, Wanted.load(inputs[0]), device)
+    patch = Tiles.load(Stored(inputs[1], TILES)).tile(tile, resources.threads)
+    done = place_in_patch(patch, whole, asked, Wanted.load(inputs[0]), device)
     device.release_memory()
     _save(done.patch, reach(done.patch, done.border, layers, resources.threads), out, 0)
     return {
@@ -188,7 +184,7 @@ def place(
 def regroup(
     inputs: Sequence[Folder], out: Folder, resources: Resources, *, places: Sequence[int], firsts: Sequence[int]
 ) -> dict[str, Any]:
-    """Unites patches with placed points to a tile (0), none of whose triangles has been refined.
+    """Unites patches with placed points to the only one of `Tiles`, none of whose triangles has been refined.
 
     Args:
         inputs: the folders of the patches; out: for the tile; resources: not used.
@@ -199,7 +195,8 @@ def regroup(
         [Patch.load(Stored(folder, place)).numbered(first) for folder, place, first in patches], resources.threads
     )
     origin = np.where(tile.vertex_origin == COARSE_VERTEX, FREE_VERTEX, tile.vertex_origin).astype(np.int32)
-    replace(tile, vertex_origin=origin, seeds=np.ones(len(tile.seeds), np.bool_)).save(Stored(out, 0))
+    whole = replace(tile, vertex_origin=origin, seeds=np.ones(len(tile.seeds), np.bool_))
+    Tiles(whole, None, np.array([len(tile.seeds)])).save(Stored(out, TILES))
     return {"triangles": len(tile.seeds)}
 
 
@@ -224,15 +221,17 @@ def refine(
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
     device = open_device(resources.device, resources.threads)
     with step("load"):
-        patch = Patch.load(Stored(inputs[1], tile))
-    with InMemory(later=True) as arrays:
+        tiles = Tiles.load(Stored(inputs[1], TILES))
+        patch = tiles.tile(tile, resources.threads)
+    expected = core_bytes(device, int(tiles.predicted[tile]), labels=patch.has_labels)
+    with CoreArrays(out.path / FILE, expected) as arrays:
         done = refine_patch(patch, whole, asked, device, MARGIN * layers, arrays, resources.threads)
         if done.core is not None:
             with step("fetch core"):
                 arrays.finish()
             with step("write core"):
                 margin = len(done.margin.numbers), len(done.margin.mesh.triangles)
-                save_core(done.core, out, 1, margin, thread_count(resources.threads))
+                save_core(arrays, out, 1, margin, thread_count(resources.threads))
                 unreached(done.core_border).save(Stored(out, 1))
                 out.wait()  # the memory of the arrays is used again
     with step("reach"):
@@ -346,7 +345,7 @@ def join(
     with step("cut"):
         tiles = cut(band, edges, Bounds.load(bounds, inputs[0]), tile_triangles, turn, threads)
     with step("write"):
-        save_tiles(tiles, out)
+        tiles.save(Stored(out, TILES))
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 

@@ -36,7 +36,7 @@ template <class Work> void interruptible(const Work &work) {
 
 } // namespace
 
-extern "C" int32_t dmr_unions_interface() { return 2; }
+extern "C" int32_t dmr_unions_interface() { return 3; }
 
 // Copies rows of a table, each of `width` bytes; `rows` are of int64 if `wide`, else of int32.
 extern "C" void dmr_take_rows(const unsigned char *table, int64_t width, const void *rows, int32_t wide, int64_t count,
@@ -59,10 +59,10 @@ extern "C" void dmr_flag(const void *numbers, int32_t wide, int64_t count, int32
     });
 }
 
-// Flags the triangles with a corner that is flagged.
-extern "C" void dmr_touch(const int32_t (*triangles)[3], int64_t count, const unsigned char *near, int32_t threads,
-                          unsigned char *found) {
-    interruptible([&] { touch(triangles, count, near, threads, found); });
+// Flags the triangles with at least `least` corners that are flagged.
+extern "C" void dmr_touch(const int32_t (*triangles)[3], int64_t count, const unsigned char *near, int32_t least,
+                          int32_t threads, unsigned char *found) {
+    interruptible([&] { touch(triangles, count, near, least, threads, found); });
 }
 
 // Computes the area of each triangle, and flags: 1 if its smallest angle is below the bound whose squared cosine is

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dmr.common.native import interruptible, load_library, members
 
-INTERFACE = 2
+INTERFACE = 3
 
 LIBRARY = Path(__file__).with_name("_unions.so")
 
@@ -42,7 +42,7 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_walls", None, *walls)
     interruptible(loaded, "dmr_take_rows", None, c_void_p, c_int64, c_void_p, c_int32, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_flag", None, c_void_p, c_int32, c_int64, c_int32, c_void_p)
-    interruptible(loaded, "dmr_touch", None, c_void_p, c_int64, c_void_p, c_int32, c_void_p)
+    interruptible(loaded, "dmr_touch", None, c_void_p, c_int64, c_void_p, c_int32, c_int32, c_void_p)
     return loaded
 
 

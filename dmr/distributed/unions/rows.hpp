@@ -63,12 +63,12 @@ template <class Number> void flag(const Number *numbers, std::size_t count, int 
     });
 }
 
-// Flags the triangles with a corner that is flagged.
-inline void touch(const int32_t (*triangles)[3], std::size_t count, const unsigned char *near, int threads,
+// Flags the triangles with at least `least` corners that are flagged, by 1.
+inline void touch(const int32_t (*triangles)[3], std::size_t count, const unsigned char *near, int least, int threads,
                   unsigned char *found) {
     by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t)
-            found[t] = near[triangles[t][0]] | near[triangles[t][1]] | near[triangles[t][2]];
+            found[t] = near[triangles[t][0]] + near[triangles[t][1]] + near[triangles[t][2]] >= least;
     });
 }
 

@@ -170,7 +170,8 @@ bool are_zeros(const unsigned char *bytes, std::size_t count) {
     return count > 0 && bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-// Returns 0, or the errno of a write that failed. With `holes`, the file holds nothing yet, and zeros are not written.
+// Returns 0, or the errno of a write that failed. With `holes`, the file holds nothing yet, and zeros are not written;
+// with a negative descriptor, nothing is.
 int write(int fd, Column *columns, int32_t count, int threads, bool holes) {
     File file(fd);
     std::vector<Chunk> chunks = cut(columns, count);
@@ -191,7 +192,7 @@ int write(int fd, Column *columns, int32_t count, int threads, bool holes) {
                 content = buffer.data();
             }
             chunk.crc = add_to_crc(0, content, bytes);
-            if (holes && are_zeros(content, bytes))
+            if (fd < 0 || (holes && are_zeros(content, bytes)))
                 continue;
             if (const int error = file.write(content, bytes, column.offset + chunk.begin * column.row_bytes))
                 failed = error;
@@ -206,15 +207,19 @@ int write(int fd, Column *columns, int32_t count, int threads, bool holes) {
 
 } // namespace
 
-extern "C" int32_t dmr_archives_interface() { return 8; }
+extern "C" int32_t dmr_archives_interface() { return 9; }
 
 // The check sum of bytes with the check sum `before`, followed by `count` bytes with the check sum `after`.
 extern "C" uint32_t dmr_joined_crc(uint32_t before, uint32_t after, uint64_t count) {
     return joined_crc(before, after, count);
 }
 
+// Whether an open file is in a file system in main memory, as far as the system says.
+extern "C" int32_t dmr_in_memory(int32_t fd) { return host::in_memory(fd); }
+
 // Writes columns to an open file. Returns 0, or an errno. With `holes`, the file holds nothing yet, and what is read
-// from it beyond its end, or in between, counts as zeros.
+// from it beyond its end, or in between, counts as zeros. With a negative descriptor, nothing is written: only check
+// sums are computed.
 extern "C" int32_t dmr_write_columns(int32_t fd, Column *columns, int32_t count, int32_t threads, int32_t holes) {
     int error = 0;
     host::interruptible([&](host::Call &) {

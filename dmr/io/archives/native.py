@@ -12,10 +12,11 @@ from pathlib import Path
 
 from dmr.common.native import declare, interruptible, load_library, members
 
-INTERFACE = 8
+INTERFACE = 9
 
 LIBRARY = Path(__file__).with_name("_archives.so")
 
+NO_FILE = -1  # in place of a file descriptor
 MOST_WRITERS = 4  # threads: one at a time writes to the file, while the others make what they will write
 
 COPIED, TRANSLATED, GATHERED, NUMBERED = range(4)  # enum Kind of library.cpp
@@ -41,5 +42,6 @@ def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY, ("dmr_archives_interface", INTERFACE))
     interruptible(loaded, "dmr_write_columns", c_int32, c_int32, POINTER(NativeColumn), c_int32, c_int32, c_int32)
+    declare(loaded, "dmr_in_memory", c_int32, c_int32)
     declare(loaded, "dmr_joined_crc", c_uint32, c_uint32, c_uint32, c_uint64)
     return loaded

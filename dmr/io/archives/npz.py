@@ -16,7 +16,7 @@ import math
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from dmr.io.archives.native import (
     COPIED,
     GATHERED,
     MOST_WRITERS,
+    NO_FILE,
     NUMBERED,
     TRANSLATED,
     NativeColumn,
@@ -199,7 +200,7 @@ class ArchiveWriter:
         made: list[_Member] = []
         for name, column in columns.items():
             first = self._begun.get(name)
-            member = _member(f"{name}.npy".encode("ascii"), self._end, column, first)
+            member = _member(_file_of(name), self._end, column, first)
             if first is None:
                 assert not self._next or member.end <= PAGE, f"{name} does not fit the first page"
                 self._end, self._next = max(member.end, self._next), 0
@@ -256,34 +257,63 @@ def write_npz(
     writer.finish()
 
 
+def places_of_first_rows(
+    rows: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]], most: Mapping[str, int]
+) -> dict[str, int]:
+    """Returns where `begin_archive` puts arrays of these types and shapes in a file, by name.
+
+    The place of an array depends on itself and those before it.
+    """
+    found, end = {}, PAGE
+    for name, (dtype, shape) in rows.items():
+        member = _member(_file_of(name), end, Arriving(dtype, shape, tuple))
+        found[name] = -(-member.native.offset // PAGE) * PAGE
+        end = found[name] + most[name] * member.native.row_bytes
+    return found
+
+
 def begin_archive(
-    descriptor: int, arrays: Mapping[str, Array], most: Mapping[str, int], threads: int
+    descriptor: int,
+    arrays: Mapping[str, Array],
+    most: Mapping[str, int],
+    threads: int,
+    there: Collection[str] = (),
 ) -> dict[str, Begun]:
-    """Writes the first rows of the arrays of an archive to an open, empty file, and leaves holes where they are zeros.
+    """Writes the first rows of the arrays of an archive to an open file, and leaves holes where they are zeros.
 
     Args:
-        descriptor: of the file; arrays: their rows by name; most: how many rows each can have; threads: as above.
+        descriptor: of the file, which is empty but for the arrays `there`.
+        arrays: their rows by name; most: how many rows each can have; threads: as above.
+        there: the names of those that are at their places in the file already.
 
     Raises:
         OSError: they cannot be written.
     """
-    members, end = [], PAGE
-    for name, array in arrays.items():
-        member = _member(f"{name}.npy".encode("ascii"), end, copied(array))
-        at = -(-member.native.offset // PAGE) * PAGE
-        member.native.offset, member.native.crc = at, 0
-        members.append(member)
-        end = at + most[name] * member.native.row_bytes
-    _write(descriptor, members, min(threads, MOST_WRITERS), holes=True)
-    os.truncate(descriptor, end)  # if the last rows are zeros, they are there
-    return {
-        name: Begun(written.offset, written.rows, written.crc, written.offset + most[name] * written.row_bytes)
-        for name, written in zip(arrays, (member.native for member in members), strict=True)
+    places = places_of_first_rows({name: (array.dtype, array.shape) for name, array in arrays.items()}, most)
+    members = {name: _member(_file_of(name), 0, copied(array)) for name, array in arrays.items()}
+    for name, member in members.items():
+        member.native.offset, member.native.crc = places[name], 0
+    written = [member for name, member in members.items() if name not in there]
+    _write(descriptor, written, min(threads, MOST_WRITERS), holes=True)
+    _write(NO_FILE, [members[name] for name in there], threads)
+    begun = {
+        name: Begun(each.offset, each.rows, each.crc, each.offset + most[name] * each.row_bytes)
+        for name, each in ((name, member.native) for name, member in members.items())
     }
+    os.truncate(descriptor, max((each.end for each in begun.values()), default=PAGE))  # if the last rows are zeros
+    return begun
+
+
+def _file_of(name: str) -> bytes:
+    """Returns the name of the file of an array in the archive."""
+    return f"{name}.npy".encode("ascii")
 
 
 def _write(descriptor: int, members: Sequence[_Member], threads: int, *, holes: bool = False) -> None:
-    """Writes the content of arrays, and adds it to their check sums; with `holes`, zeros are left out of a new file."""
+    """Writes the content of arrays, and adds it to their check sums.
+
+    With `holes`, zeros are left out of a new file; without a file (`NO_FILE`) nothing is written.
+    """
     native = (NativeColumn * len(members))(*(each.native for each in members))
     error = library().dmr_write_columns(descriptor, native, len(members), threads, holes)
     if error:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ import dmr
 from dmr import Mesh
 from dmr.distributed import Parts, partition
 from dmr.distributed.output import part_file
+from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.result import core_file
 from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
 from dmr.io.archives.npz import write_npz
@@ -110,12 +114,7 @@ def test_parts_whose_files_begin_with_cores(room, tmp_path, monkeypatch):
     monkeypatch.setattr(core_file, "LEAST_ROOM", 0)
     anew = []
     monkeypatch.setattr(part_file, "begin_core", lambda *given: anew.append(given) or core_file.begin_core(*given))
-    outline = dmr.Pslg(
-        [(0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1)],
-        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (1, 4)],
-        regions=[(0.5, 0.5, 7, 4e-4), (1.5, 0.5, 8, 3e-4)],
-        segment_markers=[2, 3, 4, 5, 6, 7, 8],
-    )
+    outline = halves()
     parts = dmr.distributed.refine(outline, tmp_path / "out", tile_triangles=4000, device="cpu", threads=1)
     assert sum(len(part.ascending) == 2 for part in parts) >= max(len(anew), 1)
     assert bool(anew) == (room == 0)
@@ -130,6 +129,63 @@ def test_parts_whose_files_begin_with_cores(room, tmp_path, monkeypatch):
     assert set(whole.area_bounds.tolist()) == {3e-4, 4e-4}
     assert dmr.validate(whole, input=outline, min_angle=30).ok
     assert dmr.distributed.validate(parts, input=outline, min_angle=30).ok
+
+
+def halves() -> dmr.Pslg:
+    """Two squares side by side, whose triangles have different attributes and area bounds."""
+    return dmr.Pslg(
+        [(0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1)],
+        [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (1, 4)],
+        regions=[(0.5, 0.5, 7, 4e-4), (1.5, 0.5, 8, 3e-4)],
+        segment_markers=[2, 3, 4, 5, 6, 7, 8],
+    )
+
+
+def test_whether_a_file_is_in_main_memory(tmp_path):
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK) or "tmpfs /dev/shm tmpfs" not in Path("/proc/mounts").read_text("utf-8"):
+        pytest.skip("there is no file system in main memory")
+    with tempfile.TemporaryFile(dir=memory) as file:
+        assert core_file.in_memory(file)
+    with Path("/proc/self/status").open("rb") as file:
+        assert not core_file.in_memory(file)
+
+
+@pytest.mark.parametrize("expected", [1, 10**6])
+def test_cores_in_mapped_files_have_the_bytes_of_written_ones(expected, tmp_path, monkeypatch):
+    """As on a GPU with a file system in main memory, with fewer pages made ahead than a core needs, and with more."""
+    options = {"tile_triangles": 4000, "device": "cpu", "threads": 2}
+    written = dmr.distributed.refine(halves(), tmp_path / "written", **options)
+    mapped_arrays = []
+
+    begin = core_file.begin_core
+
+    def begin_core(*given):
+        mapped_arrays.append(sorted(given[4]))
+        return begin(*given)
+
+    monkeypatch.setattr(tasks, "core_bytes", lambda *given, **named: expected)
+    monkeypatch.setattr(core_file, "in_memory", lambda file: True)
+    monkeypatch.setattr(core_file, "begin_core", begin_core)
+    mapped = dmr.distributed.refine(halves(), tmp_path / "mapped", **options)
+    assert ["label_rows", "triangles", "vertices"] in mapped_arrays
+    for one, other in zip(written, mapped, strict=True):
+        assert written.path(one.index).read_bytes() == mapped.path(other.index).read_bytes()
+    assert written.manifest == mapped.manifest
+
+
+def test_pages_that_a_core_lacks_are_an_error(tmp_path, monkeypatch):
+    def refuse(descriptor, start, count):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tasks, "core_bytes", lambda *given, **named: 10**6)
+    monkeypatch.setattr(core_file, "in_memory", lambda file: True)
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    with pytest.raises(FileError, match="cannot be written"):
+        dmr.distributed.refine(halves(), tmp_path / "out", tile_triangles=4000, device="cpu", threads=1)
+    monkeypatch.undo()
+    parts = dmr.distributed.refine(halves(), tmp_path / "out", tile_triangles=4000, device="cpu", threads=1)
+    assert dmr.distributed.validate(parts, input=halves(), min_angle=30).ok
 
 
 def test_a_part_is_completed_again_after_its_task_has_failed(tmp_path, monkeypatch):

@@ -7,25 +7,36 @@ rest of the margin and the ghosts. The task that makes the part completes this f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import math
+import mmap
+import os
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.pooling import close, new_pool, submit
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.tiles.piece import ROWS
-from dmr.distributed.tiles.stored import Stored
+from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.errors import file_error
-from dmr.io.archives.npz import Begun, begin_archive
+from dmr.io.archives.native import library
+from dmr.io.archives.npz import Begun, begin_archive, places_of_first_rows
+from dmr.memory import Device
 
 FILE = "part.npz"  # in the output of a task, which it outlives
 BEGUN = "begun"  # the array that stores the places in the file
 ARRAYS = ("vertices", "triangles", ROWS, "vertex_markers", "vertex_attributes")
 # Room for rows, per row of the margin, from which bands take some, while ghosts are added; and in any case.
 ROOM_PER_ROW, LEAST_ROOM = 1.25, 256
+CORE_SHARE = 0.75  # of the predicted triangles of a tile, at least, as a rule
+BYTES_PER_TRIANGLE, BYTES_OF_LABELS = 20, 4  # of a core: three corners, and half a vertex; a row of `Labels`
+LEAST_MAPPED = 2**24  # bytes
+MADE_AT_ONCE = 2**26  # bytes of pages
 
 
 @dataclass(frozen=True)
@@ -55,11 +66,166 @@ class CoreFile:
         )
 
 
-def save_core(core: Mapping[str, NDArray[Any]], out: Folder, place: int, margin: tuple[int, int], threads: int) -> None:
+def core_bytes(device: Device, predicted: int, *, labels: bool) -> int:
+    """Returns the bytes to expect of a core, or 0 if its file is not worth mapping.
+
+    Args:
+        device: where the tile is refined; predicted: its triangles; labels: whether these have labels.
+    """
+    if device.threads:  # the core is in main memory
+        return 0
+    expected = int(CORE_SHARE * predicted * (BYTES_PER_TRIANGLE + BYTES_OF_LABELS * labels))
+    return expected if expected >= LEAST_MAPPED else 0
+
+
+class CoreArrays(InMemory):
+    """The arrays of a core, on their way from a device to the file of a part.
+
+    The system lets one thread at a time write to a file. In a file system in main memory, a GPU's arrays are therefore
+    copied into the mapped file by several threads; its pages are made before, while the tile waits for the device.
+
+    Args:
+        path: of the file; expected: its bytes, about; 0 if it is not to be mapped.
+    """
+
+    def __init__(self, path: Path, expected: int) -> None:
+        super().__init__(later=True)
+        self.path = path
+        self._expected = expected
+        self._pages: Pages | None = None
+        self._targets: dict[str, NDArray[np.uint8]] = {}
+
+    def __enter__(self) -> CoreArrays:
+        super().__enter__()
+        if self._expected:
+            self._pages = Pages.of(self.path, self._expected)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._targets = {}
+        super().__exit__(*exception)
+        pages, self._pages = self._pages, None
+        if pages is not None:
+            pages.close()
+
+    def begin(self, core: tuple[int, int], margin: tuple[int, int], *, labels: bool) -> None:
+        """Maps the arrays into the file; arguments as for `InMemory.begin`."""
+        if self._pages is None:
+            return
+        rows: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {
+            "vertices": (np.dtype(np.float64), (core[0], 2)),
+            "triangles": (np.dtype(np.int32), (core[1], 3)),
+        }
+        if labels:
+            rows[ROWS] = np.dtype(np.int32), (core[1],)
+        places = places_of_first_rows(rows, most_rows({name: shape[0] for name, (_, shape) in rows.items()}, margin))
+        sizes = {name: dtype.itemsize * math.prod(shape) for name, (dtype, shape) in rows.items()}
+        mapped = self._pages.mapped(max(places[name] + sizes[name] for name in rows))
+        self._targets = {name: mapped[places[name] : places[name] + sizes[name]] for name in rows}
+
+    def finish(self) -> None:
+        """Copies the arrays that `take` has left; the calling thread does not hold the device."""
+        if self._targets:
+            assert self._pages is not None
+            self._pages.wait()
+        super().finish()
+
+    @property
+    def there(self) -> Collection[str]:
+        """The names of the arrays that are in the file."""
+        return self._targets.keys()
+
+    def _mapped(self, name: str) -> NDArray[np.uint8] | None:
+        return self._targets.get(name)
+
+
+class Pages:
+    """The pages of a new file in a file system in main memory, which a thread makes.
+
+    Args:
+        path: of the file; file: that file; expected: its bytes, about.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO, expected: int) -> None:
+        self._path, self._file, self._wanted = path, file, expected
+        self._made = 0
+        self._used = False
+        self._pool = new_pool(1, "dmr-pages")
+        self._making = submit(self._pool, self._make_ahead)
+
+    @classmethod
+    def of(cls, path: Path, expected: int) -> Pages | None:
+        """Makes a file, or returns None if that would not be in main memory; raises FileError."""
+        try:
+            file = path.open("x+b")
+            if hasattr(os, "posix_fallocate") and in_memory(file):
+                return cls(path, file, expected)
+            file.close()
+            path.unlink()
+        except OSError as error:
+            raise file_error(error, path, "cannot be written") from error
+        return None
+
+    def mapped(self, size: int) -> NDArray[np.uint8]:
+        """Returns the first bytes of the file, which must not be used before `wait`; raises FileError."""
+        self._wanted, self._used = size, True
+        try:
+            self._file.truncate(size)
+            return np.frombuffer(mmap.mmap(self._file.fileno(), size), np.uint8)
+        except (OSError, ValueError) as error:
+            raise file_error(error, self._path, "cannot be written") from error
+
+    def wait(self) -> None:
+        """Waits until all pages are there; without them, a write to the mapped file would end the process.
+
+        Raises:
+            FileError: there is no memory for them.
+        """
+        self._making.result()
+        try:
+            self._make()
+        except OSError as error:
+            raise file_error(error, self._path, "cannot be written") from error
+
+    def close(self) -> None:
+        """Closes the file, and removes it unless it is used."""
+        self._wanted = 0
+        close(self._pool)
+        self._file.close()
+        if not self._used:
+            self._path.unlink(missing_ok=True)
+
+    def _make_ahead(self) -> None:
+        with contextlib.suppress(OSError):  # `wait` tells, if they are really needed
+            self._make()
+
+    def _make(self) -> None:
+        while self._made < self._wanted:
+            count = min(MADE_AT_ONCE, self._wanted - self._made)
+            os.posix_fallocate(self._file.fileno(), self._made, count)
+            self._made += count
+
+
+def in_memory(file: BinaryIO) -> bool:
+    """Whether a file is in a file system in main memory."""
+    return bool(library().dmr_in_memory(file.fileno()))
+
+
+def most_rows(rows: Mapping[str, int], margin: tuple[int, int]) -> dict[str, int]:
+    """Returns how many rows of each array the file of a part has room for.
+
+    Args:
+        rows: of the core, by name; margin: the vertices and triangles of the margin of the tile.
+    """
+    of_vertices, of_triangles = (int(ROOM_PER_ROW * each) + LEAST_ROOM for each in margin)
+    return {name: count + (of_vertices if name.startswith("vert") else of_triangles) for name, count in rows.items()}
+
+
+def save_core(core: CoreArrays, out: Folder, place: int, margin: tuple[int, int], threads: int) -> None:
     """Stores the core of a tile.
 
     Args:
-        core: its arrays by name; out: for them; place: there.
+        core: its arrays by name; out: for them, where the file of `core` is; place: there.
         margin: the vertices and triangles of the margin of the tile; threads: that write.
 
     Raises:
@@ -70,11 +236,8 @@ def save_core(core: Mapping[str, NDArray[Any]], out: Folder, place: int, margin:
     for name, array in core.items():
         if name not in first:
             stored[name] = array
-    of_vertices, of_triangles = (int(ROOM_PER_ROW * rows) + LEAST_ROOM for rows in margin)
-    most = {
-        name: len(array) + (of_vertices if name.startswith("vert") else of_triangles) for name, array in first.items()
-    }
-    begun = begin_core(out.path / FILE, first, most, threads)
+    most = most_rows({name: len(array) for name, array in first.items()}, margin)
+    begun = begin_core(core.path, first, most, threads, core.there)
     for name, each in begun.items():
         stored.refer(name, first[name].dtype, first[name].shape, each.at, FILE)
     rows = [tuple(begun[name]) if name in begun else (0, 0, 0, 0) for name in ARRAYS]
@@ -82,11 +245,14 @@ def save_core(core: Mapping[str, NDArray[Any]], out: Folder, place: int, margin:
 
 
 def begin_core(
-    path: Path, arrays: Mapping[str, NDArray[Any]], most: Mapping[str, int], threads: int
+    path: Path, arrays: Mapping[str, NDArray[Any]], most: Mapping[str, int], threads: int, there: Collection[str] = ()
 ) -> Mapping[str, Begun]:
-    """Begins the file of a part with rows of arrays, and room for `most` rows of each; raises FileError."""
+    """Begins the file of a part with rows of arrays, and room for `most` rows of each; raises FileError.
+
+    Arrays that are `there` are in the file already.
+    """
     try:
-        with path.open("xb") as file:
-            return begin_archive(file.fileno(), arrays, most, threads)
+        with path.open("r+b" if there else "xb") as file:
+            return begin_archive(file.fileno(), arrays, most, threads, there)
     except OSError as error:
         raise file_error(error, path, "cannot be written") from error
