@@ -35,20 +35,6 @@ INLINE int new_place(int k) { return k + 1 + (k > 0) + (k > 3); }    // 1, 3, 4,
 INLINE float64 least_of(float64 a, float64 b) { return a < b ? a : b; }
 INLINE float64 most_of(float64 a, float64 b) { return a < b ? b : a; }
 
-// flags[i] = 1 for the rectangles that are wider than `coarsest` sizes at their corners; or of which the samples
-// deviate by more than `error` from those of their parent, and that are wider than `finest` sizes.
-KERNEL(choose_divided, const int32 *corners, const float64 *values, const float64 *deviations, float64 width,
-       float64 coarsest, float64 finest, float64 error, int32 *flags) {
-    for (const Index i : launch) {
-        float64 least = INFINITE;
-        for (int k = 0; k < QUADRANTS; ++k) {
-            const float64 size = values[corners[QUADRANTS * i + k]];
-            least = size < least ? size : least; // NaN is ignored
-        }
-        flags[i] = width > coarsest * least || (deviations[i] > error && width > finest * least);
-    }
-}
-
 // The range of one coordinate in the lower and upper halves of a rectangle, slightly enlarged, compared with an edge.
 struct Halves {
     bool along[2];             // whether the edge's range meets that of the half
@@ -65,68 +51,133 @@ struct Halves {
     }
 };
 
-// Finds the quadrants that edges may cross: meets = 1 for these. A rectangle meets the domain; so all quadrants do if
-// no edge crosses it. The others may lie outside.
+// The rectangles of a level that are divided, row by row.
+KERNEL_STRUCT(DividedRectangles) {
+    int32 *rectangle;  // by row: the number of the rectangle
+    int32 *places;     // by row: its column and row
+    int32 *corners;    // by row: the samples at its corners
+    int32 *is_crossed; // by row: whether an edge may cross it
+    int32 *meets;      // by row and quadrant: whether that may meet the domain
+};
+
+// When a rectangle is divided.
+KERNEL_STRUCT(DivisionRule) {
+    float64 width;    // of the rectangles; infinite where all are divided
+    float64 coarsest; // widest rectangle, in sizes at its corners,
+    float64 finest;   // and narrowest one that is divided because of its deviation
+    float64 error;    // largest deviation from the parent's samples
+};
+
+// Lists the rectangles that are divided, and finds their quadrants that edges may cross: meets = 1 for these. A
+// rectangle meets the domain; so all quadrants do if no edge crosses it. The others may lie outside.
 //
-// rectangles, edges: pairs of a rectangle and an edge that may cross it.
-// row_of: by rectangle: its row among those that are divided, or -1.
-// places: by row: column and row of the rectangle.
-// meets: by row and quadrant; is_crossed: by row. Both start with 0.
+// rectangles_count: of the level; places, corners, deviations: of these; values: of the samples.
+// rectangles, edges: pairs of a rectangle and an edge that may cross it; rows: memory for the rows of rectangles.
 // crossed, crossing: receive the pairs of a quadrant (4 * row + quadrant) and an edge; unsure: the quadrants that may
-// lie outside; counts: how many pairs and how many such quadrants there are.
-KERNEL(find_crossed_quadrants, const int32 *rectangles, const int32 *edges, int64 pairs, const int32 *row_of,
-       const int32 *places, int64 divided, const Point *start, const Point *end, SampledLevel level, int32 *meets,
-       int32 *is_crossed, int32 *crossed, int32 *crossing, int32 *unsure, int32 *counts) {
+// lie outside; counts: how many rows, pairs and such quadrants there are.
+// children: receives four times -1 per rectangle.
+// deviation: receives the largest one of a rectangle that is not divided, if any is.
+KERNEL(divide_rectangles, int64 rectangles_count, const int32 *places, const int32 *corners, const float64 *deviations,
+       const float64 *values, DivisionRule rule, const int32 *rectangles, const int32 *edges, int64 pairs,
+       const Point *start, const Point *end, SampledLevel level, DividedRectangles divided, int32 *rows, int32 *crossed,
+       int32 *crossing, int32 *unsure, int32 *children, int32 *counts, float64 *deviation) {
     for ([[maybe_unused]] const Index once : launch) {
-        int32 found = 0, others = 0;
+        int32 count = 0, found = 0, others = 0;
+        float64 most = 0.0;
+        for (Index i = 0; i < rectangles_count; ++i) {
+            bool is_divided = rule.width == INFINITE;
+            if (!is_divided) {
+                float64 least = INFINITE;
+                for (int k = 0; k < QUADRANTS; ++k) {
+                    const float64 size = values[corners[QUADRANTS * i + k]];
+                    least = size < least ? size : least; // NaN is ignored
+                }
+                is_divided = rule.width > rule.coarsest * least ||
+                             (deviations[i] > rule.error && rule.width > rule.finest * least);
+            }
+            rows[i] = is_divided ? count : -1;
+            for (int k = 0; k < QUADRANTS; ++k)
+                children[QUADRANTS * i + k] = -1;
+            if (!is_divided) {
+                most = deviations[i] > most ? deviations[i] : most;
+                continue;
+            }
+            divided.rectangle[count] = int32(i);
+            divided.is_crossed[count] = 0;
+            divided.places[2 * count] = places[2 * i], divided.places[2 * count + 1] = places[2 * i + 1];
+            for (int k = 0; k < QUADRANTS; ++k) {
+                divided.corners[QUADRANTS * count + k] = corners[QUADRANTS * i + k];
+                divided.meets[QUADRANTS * count + k] = 0;
+            }
+            ++count;
+        }
         for (Index i = 0; i < pairs; ++i) {
-            const int32 row = row_of[rectangles[i]];
+            const int32 row = rows[rectangles[i]];
             if (row < 0)
                 continue;
-            is_crossed[row] = 1;
+            divided.is_crossed[row] = 1;
             const Point a = start[edges[i]], b = end[edges[i]];
-            const Halves x(level.left, 2.0 * places[2 * row], level.width, a.x, b.x, b.y - a.y);
-            const Halves y(level.bottom, 2.0 * places[2 * row + 1], level.height, a.y, b.y, b.x - a.x);
+            const Halves x(level.left, 2.0 * divided.places[2 * row], level.width, a.x, b.x, b.y - a.y);
+            const Halves y(level.bottom, 2.0 * divided.places[2 * row + 1], level.height, a.y, b.y, b.x - a.x);
             for (int quadrant = 0; quadrant < QUADRANTS; ++quadrant) {
                 const int right = quadrant % 2, up = quadrant / 2;
                 // The corners of a quadrant lie on both sides of the line through the edge.
                 if (!(x.along[right] && y.along[up] && x.least[right] <= y.most[up] && x.most[right] >= y.least[up]))
                     continue;
-                meets[QUADRANTS * row + quadrant] = 1;
+                divided.meets[QUADRANTS * row + quadrant] = 1;
                 crossed[found] = QUADRANTS * row + quadrant;
                 crossing[found++] = edges[i];
             }
         }
-        for (Index quadrant = 0; quadrant < QUADRANTS * divided; ++quadrant) {
-            if (!is_crossed[quadrant / QUADRANTS])
-                meets[quadrant] = 1;
-            else if (!meets[quadrant])
+        for (Index quadrant = 0; quadrant < QUADRANTS * count; ++quadrant) {
+            if (!divided.is_crossed[quadrant / QUADRANTS])
+                divided.meets[quadrant] = 1;
+            else if (!divided.meets[quadrant])
                 unsure[others++] = int32(quadrant);
         }
-        counts[0] = found, counts[1] = others;
+        counts[0] = count, counts[1] = found, counts[2] = others;
+        deviation[0] = most;
     }
 }
+
+// The places of samples: from 0 to 1 in the part of the extent that the domain fills, and not beyond the domain.
+KERNEL_STRUCT(SampledPlaces) {
+    float64 left;
+    float64 bottom;
+    float64 width;
+    float64 height;
+    float64 right; // of the domain
+    float64 top;
+    float64 step; // of the columns and rows of the quadrants
+
+    METHOD Point at(int64 column, int64 row) const {
+        return {least_of(left + float64(column) * step * width, right),
+                least_of(bottom + float64(row) * step * height, top)};
+    }
+};
 
 // Numbers the quadrants that meet the domain, row by row, and finds the new places at their corners. Several rectangles
 // share a place: it is listed once.
 //
-// meets, places: as above; corners: by row: the samples at the corners of the rectangle.
-// nodes: the number of the first quadrant; row_bits: of the numbers of rows in the whole extent.
-// children: receives the numbers of quadrants, -1 for those outside.
-// numbers: by row and place: receives the samples at corners, and -2 - k for the k-th new place; -1 for no place.
-// table, owners, mask: a hash table of places; the keys in the table start with 0.
-// keys: receives the new places, the bits of the column before those of the row; counts: how many quadrants and new
-// places there are.
-KERNEL(number_quadrants, const int32 *meets, const int32 *places, const int32 *corners, int64 divided, int64 nodes,
-       int32 row_bits, int32 *children, int32 *numbers, uint64 *table, int32 *owners, int64 mask, int64 *keys,
+// count: of the rows; nodes: the number of the first quadrant; first: that of the first new sample.
+// row_bits: of the numbers of rows in the whole extent.
+// children: by rectangle of the level: receives the numbers of quadrants, -1 for those outside.
+// numbers: by row and place: receives the samples, -1 where there is none.
+// table, owners, mask: memory for a hash table of places.
+// points: receives the new places; counts: behind the three numbers before, how many quadrants and new places there
+// are.
+KERNEL(number_quadrants, DividedRectangles divided, int64 count, int64 nodes, int64 first, int32 row_bits,
+       SampledPlaces sampled, int32 *children, int32 *numbers, uint64 *table, int32 *owners, int64 mask, Point *points,
        int32 *counts) {
     for ([[maybe_unused]] const Index once : launch) {
         int32 made = 0, found = 0;
-        for (Index row = 0; row < divided; ++row) {
+        for (Index slot = 0; slot <= mask; ++slot)
+            table[slot] = 0;
+        for (Index row = 0; row < count; ++row) {
             bool needed[PLACES] = {};
             for (int quadrant = 0; quadrant < QUADRANTS; ++quadrant) {
-                const bool is_met = meets[QUADRANTS * row + quadrant] != 0;
-                children[QUADRANTS * row + quadrant] = is_met ? int32(nodes + made++) : -1;
+                const bool is_met = divided.meets[QUADRANTS * row + quadrant] != 0;
+                children[QUADRANTS * Index(divided.rectangle[row]) + quadrant] = is_met ? int32(nodes + made++) : -1;
                 for (int corner = 0; corner < QUADRANTS; ++corner)
                     needed[place_of_corner(quadrant, corner)] |= is_met;
             }
@@ -134,23 +185,24 @@ KERNEL(number_quadrants, const int32 *meets, const int32 *places, const int32 *c
             for (int place = 0; place < PLACES; ++place) {
                 at[place] = -1;
                 if (place % 2 == 0 && place != 4) { // a corner of the rectangle
-                    at[place] = corners[QUADRANTS * row + place_corner(place)];
+                    at[place] = divided.corners[QUADRANTS * row + place_corner(place)];
                 } else if (needed[place]) {
-                    const int64 column = 2 * int64(places[2 * row]) + place % 3;
-                    const int64 key = column << row_bits | (2 * int64(places[2 * row + 1]) + place / 3);
+                    const int64 column = 2 * int64(divided.places[2 * row]) + place % 3;
+                    const int64 line = 2 * int64(divided.places[2 * row + 1]) + place / 3;
+                    const int64 key = column << row_bits | line;
                     int64 slot = int64(mixed(uint64(key)) & uint64(mask));
                     while (table[slot] != 0 && table[slot] != uint64(key) + 1)
                         slot = (slot + 1) & mask;
                     if (table[slot] == 0) {
                         table[slot] = uint64(key) + 1;
                         owners[slot] = found;
-                        keys[found++] = key;
+                        points[found++] = sampled.at(column, line);
                     }
-                    at[place] = -2 - owners[slot];
+                    at[place] = int32(first + owners[slot]);
                 }
             }
         }
-        counts[0] = made, counts[1] = found;
+        counts[3] = made, counts[4] = found;
     }
 }
 
@@ -173,31 +225,41 @@ INLINE float64 deviation_of(const float64 *corner, const float64 *found) {
     return infinite % QUADRANTS ? INFINITE : most;
 }
 
-// Gives the new places their samples, and the quadrants theirs, and the deviation of these in their rectangle.
+// Gives the quadrants their places, their samples, and the deviation of these in their rectangle.
 //
-// rank: of each new place in the order in which they were sampled, from `first` on; values: of the samples.
-KERNEL(complete_quadrants, const int32 *rank, int32 first, const float64 *values, const int32 *places,
-       const int32 *children, int64 nodes, int32 *numbers, int32 *made_places, int32 *made_corners,
-       float64 *deviations) {
+// values: of the samples; null where deviations are of no interest.
+KERNEL(complete_quadrants, DividedRectangles divided, const float64 *values, const int32 *children, int64 nodes,
+       const int32 *numbers, int32 *made_places, int32 *made_corners, float64 *deviations) {
     for (const Index row : launch) {
-        int32 *const at = numbers + PLACES * row;
-        for (int place = 0; place < PLACES; ++place)
-            at[place] = at[place] < -1 ? first + rank[-2 - at[place]] : at[place];
-        float64 corner[QUADRANTS], found[NEW_PLACES];
-        for (int k = 0; k < QUADRANTS; ++k)
-            corner[k] = values[at[place_of_corner(k, k)]];
-        for (int k = 0; k < NEW_PLACES; ++k)
-            found[k] = at[new_place(k)] < 0 ? NO_SIZE : values[at[new_place(k)]];
-        const float64 deviation = deviation_of(corner, found);
+        const int32 *const at = numbers + PLACES * row, *const mine =
+                                                            children + QUADRANTS * Index(divided.rectangle[row]);
+        float64 deviation = 0.0;
+        if (values) {
+            float64 corner[QUADRANTS], found[NEW_PLACES];
+            for (int k = 0; k < QUADRANTS; ++k)
+                corner[k] = values[at[place_of_corner(k, k)]];
+            for (int k = 0; k < NEW_PLACES; ++k)
+                found[k] = at[new_place(k)] < 0 ? NO_SIZE : values[at[new_place(k)]];
+            deviation = deviation_of(corner, found);
+        }
         for (int quadrant = 0; quadrant < QUADRANTS; ++quadrant) {
-            if (children[QUADRANTS * row + quadrant] < 0)
+            if (mine[quadrant] < 0)
                 continue;
-            const int64 made = children[QUADRANTS * row + quadrant] - nodes;
-            made_places[2 * made] = 2 * places[2 * row] + quadrant % 2;
-            made_places[2 * made + 1] = 2 * places[2 * row + 1] + quadrant / 2;
+            const int64 made = mine[quadrant] - nodes;
+            made_places[2 * made] = 2 * divided.places[2 * row] + quadrant % 2;
+            made_places[2 * made + 1] = 2 * divided.places[2 * row + 1] + quadrant / 2;
             for (int k = 0; k < QUADRANTS; ++k)
                 made_corners[QUADRANTS * made + k] = at[place_of_corner(quadrant, k)];
             deviations[made] = deviation;
         }
+    }
+}
+
+// rectangles[i] = the number, among those of its level, of the quadrant that the i-th pair has as 4 * row + quadrant.
+KERNEL(number_crossed, DividedRectangles divided, const int32 *crossed, const int32 *children, int64 nodes,
+       int32 *rectangles) {
+    for (const Index i : launch) {
+        const int32 row = crossed[i] / QUADRANTS;
+        rectangles[i] = int32(children[QUADRANTS * Index(divided.rectangle[row]) + crossed[i] % QUADRANTS] - nodes);
     }
 }

@@ -36,6 +36,12 @@ KERNEL(lower_by_grid, const Point *points, const float64 *x, int64 columns, cons
     }
 }
 
+// Fills `starts` of a quadtree.
+KERNEL(find_quadtree_starts, Quadtree tree) {
+    for (const Index cell : launch)
+        tree.find_start(cell);
+}
+
 // Bilinear interpolation in the leaves of a quadtree.
 KERNEL(lower_by_quadtree, const Point *points, Quadtree tree, float64 *sizes) {
     for (const Index i : launch)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.cached import cached_property
 from dmr.common.number_arrays import distinct
 from dmr.errors import OptionError
-from dmr.memory import Device, DeviceArray, constant, pack, record
+from dmr.memory import Device, DeviceArray, Packed, constant, pack, record
 from dmr.mesh.edges import unique_edges
 from dmr.mesh.location.locator import Locator
 from dmr.mesh.shapes import bounding_box
@@ -30,7 +30,8 @@ class Extent:
 
     Attributes:
         low: (2,) the lower left corner; size: (2,) width and height.
-        edges: the number of boundary edges; device: the CPU.
+        is_long: whether it does.
+        edges: the number of boundary edges; start, end: their ends; device: the CPU.
     """
 
     def __init__(self, over: Mesh | ArrayLike, device: Device) -> None:
@@ -59,8 +60,9 @@ class Extent:
             start = end = np.empty((0, 2))
         self.low, domain, self.edges = box[:2], box[2:] - box[:2], len(start)
         self._domain, self._doublings = domain, np.array([_doublings(float(domain.max() / each)) for each in domain])
+        self.is_long = bool(self._doublings.any())
         self.size = self._without_slack * np.where(self._doublings > 0, 1 + SLACK, 1)
-        self._start, self._end = device.array(start, POINT), device.array(end, POINT)
+        self.start, self.end = device.array(start, POINT), device.array(end, POINT)
 
     @property
     def _without_slack(self) -> Float:
@@ -93,48 +95,53 @@ class Extent:
         inside: NDArray[np.bool_] = self._locator.locate(points) >= 0
         return inside
 
-    def meets(
-        self, places: DeviceArray, divided: NDArray[np.int64], rectangles: Int, edges: Int, level: int
-    ) -> tuple[DeviceArray, Int, Int]:
-        """Finds which quadrants of rectangles meet the domain, given that the rectangles do.
+    def packed_level(self, level: int) -> Packed:
+        """Returns the kernel argument with the quadrants of a level."""
+        width, height = (self.size / 2.0**level).tolist()
+        return pack("SampledLevel", left=float(self.low[0]), bottom=float(self.low[1]), width=width, height=height)
+
+    def packed_places(self, level: int) -> Packed:
+        """Returns the kernel argument with which columns and rows of a level become points, as by `points`."""
+        (width, height), (right, top) = self._without_slack.tolist(), (self.low + self._domain).tolist()
+        return pack(
+            "SampledPlaces", left=float(self.low[0]), bottom=float(self.low[1]), width=width, height=height,
+            right=right, top=top, step=2.0**-level,
+        )  # fmt: skip
+
+    def within(
+        self,
+        places: DeviceArray,
+        meets: DeviceArray,
+        count: int,
+        unsure: DeviceArray,
+        crossed: DeviceArray,
+        crossing: DeviceArray,
+        level: int,
+    ) -> tuple[DeviceArray, DeviceArray]:
+        """Decides which quadrants meet the domain where edges do not, and removes those beyond a long domain.
 
         Args:
-            places: (2k,) columns and rows of the rectangles that are divided, and `divided`: (k,) their numbers.
-            rectangles, edges: (p,) pairs of a rectangle and a boundary edge that may cross it, also of others.
+            places: (2k,) columns and rows of the rectangles that are divided, and `count` their number.
+            meets: (4k,) receives 1 for quadrants that meet the domain.
+            unsure: the quadrants that no edge crosses, in rectangles that one crosses.
+            crossed, crossing: pairs of a quadrant (4 * row + its number in the rectangle) and an edge that may cross.
             level: that of the quadrants.
 
         Returns:
-            (4k,) 1 for those that meet it, and the pairs of a quadrant (4 * row + its number in the rectangle) and an
-            edge.
+            The pairs that are left.
         """
-        device, scale, count = self.device, self.size / 2.0**level, QUADRANTS * len(divided)
-        row_of = np.full(int(max(rectangles.max(initial=0), divided[-1])) + 1, -1, np.int32)
-        row_of[divided] = np.arange(len(divided), dtype=np.int32)
-        grid = pack(
-            "SampledLevel", left=float(self.low[0]), bottom=float(self.low[1]), width=float(scale[0]),
-            height=float(scale[1]),
-        )  # fmt: skip
-        meets, unsure, counts = device.zeros(count, np.int32), device.empty(count, np.int32), device.empty(2, np.int32)
-        crossed, crossing = (device.empty(QUADRANTS * len(edges), np.int32) for _ in range(2))
-        device.launch(
-            "find_crossed_quadrants", 1, device.array(rectangles), device.array(edges), len(edges),
-            device.array(row_of), places, len(divided), self._start, self._end, grid, meets,
-            device.zeros(len(divided), np.int32), crossed, crossing, unsure, counts,
-        )  # fmt: skip
-        pairs, others = counts.content().tolist()
-        crossed_by, edge = crossed.content()[:pairs], crossing.content()[:pairs]
-        flags = meets.download() if others or self._doublings.any() else None
-        if flags is None:
-            return meets, crossed_by, edge
-        if others:
-            inner = unsure.content()[:others]
+        count, scale = QUADRANTS * count, self.size / 2.0**level
+        flags = meets[:count].download()
+        if unsure.size:
+            inner = unsure.content()
             flags[inner] = self._contains(self.low + (_corners(places, inner) + 0.5) * scale)
-        if self._doublings.any():
+        if self.is_long:
             ends = 1 << np.maximum(level - self._doublings, 0)  # the columns and rows that the domain has
             flags[(_corners(places, np.arange(count, dtype=np.int32)) >= ends).any(axis=1)] = 0
-            kept = flags[crossed_by] != 0
-            crossed_by, edge = crossed_by[kept], edge[kept]
-        return device.array(flags), crossed_by, edge
+            kept = flags[crossed.content()] != 0
+            crossed, crossing = (self.device.array(each.content()[kept]) for each in (crossed, crossing))
+        meets[:count].upload(flags)
+        return crossed, crossing
 
 
 def _corners(places: DeviceArray, quadrants: Int) -> Int:

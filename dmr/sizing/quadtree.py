@@ -48,8 +48,12 @@ class Quadtree(Support):
         arrays = {name: device.array(getattr(self, name).reshape(-1)) for name in ("children", "corners")}
         box = {name: getattr(self, name) for name in ("left", "bottom", "width", "height", "depth")}
         given = device.array(values)
-        tree = pack("Quadtree", values=given, **arrays, **box)
-        kept = (given, *arrays.values())  # a packed argument has only their addresses
+        # Evaluation goes down from a table of about half as many cells as there are nodes, instead of from the root.
+        start_level = min(self.depth, max(len(self.children).bit_length() - 2, 0) // 2)
+        starts = device.empty(2 * 4**start_level, np.int32)
+        tree = pack("Quadtree", values=given, starts=starts, start_level=start_level, **arrays, **box)
+        device.launch("find_quadtree_starts", 4**start_level, tree)
+        kept = (given, starts, *arrays.values())  # a packed argument has only their addresses
 
         def lower(points: Any, count: Any, sizes: Any) -> None:
             assert kept

@@ -1,4 +1,4 @@
-"""Samples a function ahead, on a quadtree: few calls for many points each, one per level of the tree.
+"""Samples a function ahead, on a quadtree: few calls for many points each, about one per level of the tree.
 
 A rectangle is divided into four as long as it is wide compared with the sizes at its corners, or the function differs
 there from what the corners of its parent give. Rectangles that do not meet the domain are left out. The first one is
@@ -13,12 +13,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from dmr.common.arguments import checks_keywords, real_option
 from dmr.common.text import option
 from dmr.errors import OptionError
-from dmr.memory import Device, DeviceArray, constant, open_device
+from dmr.memory import Device, DeviceArray, constant, open_device, pack, record
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.sizing.extent import Extent
 from dmr.sizing.functions import FunctionSizes, Size, called, not_above_0, size_source
@@ -31,61 +31,98 @@ FINEST = 5.0  # it is divided for the sake of accuracy while it is wider than th
 FEWEST_LEVELS = 4
 MOST_LEVELS = 29  # the coordinates of a sample fit a key of 64 bits
 MOST_SAMPLES = 2**25
+FEW = 2**12  # elements: arrays that are used again have more, so that the next level needs no new ones
 SOURCE = "sizing/sampling.cu"
 
+POINT = record("Point")
 PLACES, QUADRANTS = constant("PLACES", SOURCE), constant("QUADRANTS", SOURCE)  # of a rectangle
 ROOT = np.array([(0, 0), (1, 0), (0, 1), (1, 1)])  # the corners of the root, in units of its width
 
 
 class Rectangles(NamedTuple):
-    """Rectangles of one level of the tree, on the CPU.
+    """Rectangles of one level of the tree, on the CPU. Arrays may be longer.
 
     Attributes:
-        places: (2k,) columns and rows; corners: (4k,) samples.
-        deviations: (k,) the largest relative difference between the function and the interpolation in the parent.
-        rectangles, edges: (p,) pairs of a rectangle and a boundary edge that may cross it.
+        size: the number of rectangles; places: (2 * size,) columns and rows; corners: (4 * size,) samples.
+        deviations: (size,) the largest relative difference between the function and the interpolation in the parent.
+        pairs: the number of pairs of a rectangle and a boundary edge that may cross it: `rectangles` and `edges`.
     """
 
+    size: int
     places: DeviceArray
     corners: DeviceArray
     deviations: DeviceArray
-    rectangles: Int
-    edges: Int
+    pairs: int
+    rectangles: DeviceArray
+    edges: DeviceArray
 
-    @property
-    def size(self) -> int:
-        """The number of rectangles."""
-        return self.deviations.size
+
+class Scratch:
+    """Arrays that the levels use one after another, by name. To allocate them again would take much of the time."""
+
+    def __init__(self, device: Device) -> None:
+        self._device, self._arrays = device, dict[str, DeviceArray]()
+
+    def __call__(self, name: str, size: int, dtype: DTypeLike = np.int32) -> DeviceArray:
+        """Returns an array of at least a size, with any content."""
+        found = self._arrays.get(name)
+        if found is None or found.size < size:
+            found = self._arrays[name] = self._device.empty(max(size + min(size, FEW), FEW), dtype)
+        return found
 
 
 class Samples:
     """The samples so far: their coordinates and sizes, NaN where the function gives none outside the domain."""
 
     def __init__(self, source: FunctionSizes, extent: Extent) -> None:
-        self.points, self.values = np.empty((0, 2)), np.empty(0)
-        self._source, self._extent = source, extent
+        self._points: list[Float] = []
+        self._count, self._known = 0, 0
+        self._values, self._source, self._extent = np.empty(0), source, extent
 
-    def add(self, places: Float) -> NDArray[np.int64]:
-        """Calls the function for places, relative to the extent; returns the numbers of the samples.
+    @property
+    def count(self) -> int:
+        """The number of samples."""
+        return self._count
+
+    @property
+    def points(self) -> Float:
+        """(count, 2) coordinates."""
+        return np.concatenate(self._points)
+
+    @property
+    def values(self) -> Float:
+        """(count,) sizes; calls the function for the samples that were added since the last time.
 
         Raises:
-            OptionError: too many samples; or a size inside the domain is not above 0.
+            OptionError: a size inside the domain is not above 0.
         """
-        first, points = len(self.values), self._extent.points(places)
-        if first + len(points) > MOST_SAMPLES:
+        if self._known < self._count:
+            self._points = [self.points]
+            points = self._points[0][self._known :]
+            found = called(self._source.function, points, self._source.name).copy()
+            wrong = np.flatnonzero(~(found > 0))
+            if wrong.size:
+                inside = wrong[self._extent.holds(points[wrong])]
+                if inside.size:
+                    raise not_above_0(self._source.name, found, points, int(inside[0]))
+                found[wrong] = np.nan
+            self._values = np.concatenate([self._values, self._source.as_lengths(found)])
+            self._known = self._count
+        return self._values
+
+    def add(self, points: Float) -> None:
+        """Adds samples.
+
+        Raises:
+            OptionError: there are too many.
+        """
+        if self._count + len(points) > MOST_SAMPLES:
             raise OptionError(
                 f"{option(self._source.name)} needs more than {MOST_SAMPLES:,} samples: its values are too small for "
                 "the domain"
             )
-        found = called(self._source.function, points, self._source.name).copy()
-        wrong = np.flatnonzero(~(found > 0))
-        inside = wrong[self._extent.holds(points[wrong])]
-        if inside.size:
-            raise not_above_0(self._source.name, found, points, int(inside[0]))
-        found[wrong] = np.nan
-        self.points = np.concatenate([self.points, points])
-        self.values = np.concatenate([self.values, self._source.as_lengths(found)])
-        return np.arange(first, len(self.values))
+        self._points.append(points)
+        self._count += len(points)
 
 
 @checks_keywords
@@ -99,8 +136,8 @@ def sampled(size: SizeSource | Size, over: Mesh | ArrayLike, *, error: float = 0
 
     Args:
         size: a function of (n, 2) points, read-only, that returns (n,) sizes > 0, inf for no bound. It is called once
-            per level of the tree, and once per point. Outside the domain it may return NaN: the sizes of the nearest
-            samples are taken there.
+            for the first levels of the tree, once per further level, and once per point. Outside the domain it may
+            return NaN: the sizes of the nearest samples are taken there.
         over: the domain, a mesh: only rectangles that meet its triangles are sampled; or a rectangle (x0, y0, x1, y1).
         error: the relative difference that is accepted, above 0.
 
@@ -125,77 +162,102 @@ def sampled_on(device: Device, source: SizeSource, over: Mesh | ArrayLike, *, er
 def _sample(function: FunctionSizes, extent: Extent, error: float) -> tuple[Quadtree, Float]:
     """Samples a function; returns the tree, and the sizes at its samples."""
     samples, device = Samples(function, extent), extent.device
+    scratch = Scratch(device)
+    samples.add(extent.points(ROOT))
     edges = np.arange(extent.edges, dtype=np.int32)
     now = Rectangles(
-        device.zeros(2, np.int32), device.array(samples.add(ROOT).astype(np.int32)), device.zeros(1, np.float64),
-        np.zeros_like(edges), edges,
+        1, device.zeros(2, np.int32), device.array(np.arange(QUADRANTS, dtype=np.int32)), device.zeros(1, np.float64),
+        extent.edges, device.zeros(extent.edges, np.int32), device.array(edges),
     )  # fmt: skip
     corners, children, deviation, level, nodes = [now.corners.content()], [], 0.0, 0, 1
     while True:
-        divided = _is_divided(now, samples.values, extent, level, error)
-        deviation = max(deviation, now.deviations.content()[~divided].max(initial=0.0))
-        made = np.full((now.size, QUADRANTS), -1, np.int32)
-        children.append(made)
-        if not divided.any():
+        made = device.empty(QUADRANTS * now.size, np.int32)
+        children.append(made.content())
+        below, largest = _divided(now, made, samples, extent, level, nodes, error, scratch)
+        deviation = max(deviation, largest)
+        if below is None:
             break
-        now, made[divided] = _divide(now, divided, samples, extent, level, nodes)
+        now = below
         corners.append(now.corners.content())
         nodes += now.size
         level += 1
     (left, bottom), (width, height) = extent.low.tolist(), extent.size.tolist()
+    values = samples.values
     tree = Quadtree(
-        left=left, bottom=bottom, width=width, height=height, depth=level, children=np.concatenate(children),
-        corners=np.concatenate(corners).reshape(-1, QUADRANTS), points=samples.points, deviation=float(deviation),
+        left=left, bottom=bottom, width=width, height=height, depth=level,
+        children=np.concatenate(children).reshape(-1, QUADRANTS),
+        corners=np.concatenate(corners).reshape(-1, QUADRANTS), points=samples.points, deviation=deviation,
     )  # fmt: skip
-    return tree, _completed(samples.values, tree.corners)
+    return tree, _completed(values, tree.corners)
 
 
-def _is_divided(now: Rectangles, values: Float, extent: Extent, level: int, error: float) -> NDArray[np.bool_]:
-    if level < FEWEST_LEVELS or level == MOST_LEVELS:
-        return np.full(now.size, level < FEWEST_LEVELS)
-    device, width = extent.device, float(extent.size.max() / 2.0**level)
-    flags = device.empty(now.size, np.int32)
+def _divided(
+    now: Rectangles,
+    made: DeviceArray,
+    samples: Samples,
+    extent: Extent,
+    level: int,
+    nodes: int,
+    error: float,
+    scratch: Scratch,
+) -> tuple[Rectangles | None, float]:
+    """Divides those rectangles of a level that have to be.
+
+    Args:
+        now: the rectangles, and `made`: (4k,) receives the numbers of their quadrants that meet the domain, or -1.
+        samples, extent: of the tree; level: of the rectangles; nodes: of the tree so far; error: accepted.
+        scratch: for all levels.
+
+    Returns:
+        The quadrants, or None if no rectangle is divided, and the largest deviation of one that is not divided.
+    """
+    device, size, pairs, turn = extent.device, now.size, now.pairs, str(level % 2)
+    is_full = level < FEWEST_LEVELS  # the function is called for all of these levels at once
+    width = math.inf if is_full else -1.0 if level == MOST_LEVELS else float(extent.size.max() / 2.0**level)
+    rule = pack("DivisionRule", width=width, coarsest=COARSEST, finest=FINEST * error, error=error)
+    values = None if is_full else device.as_input(samples.values)
+    places, meets = scratch("divided places", 2 * size), scratch("meets", QUADRANTS * size)
+    divided = pack(
+        "DividedRectangles", rectangle=scratch("rectangle", size), places=places, meets=meets,
+        corners=scratch("divided corners", QUADRANTS * size), is_crossed=scratch("is crossed", size),
+    )  # fmt: skip
+    unsure, counts = scratch("unsure", QUADRANTS * size), scratch("counts", 5)
+    crossed, crossing = scratch("crossed", QUADRANTS * pairs), scratch("crossing" + turn, QUADRANTS * pairs)
+    largest = scratch("deviation", 1, np.float64)
     device.launch(
-        "choose_divided", now.size, now.corners, device.as_input(values), now.deviations, width, COARSEST,
-        FINEST * error, error, flags,
+        "divide_rectangles", 1, size, now.places, now.corners, now.deviations, values, rule, now.rectangles, now.edges,
+        pairs, extent.start, extent.end, extent.packed_level(level + 1), divided, scratch("rows", size), crossed,
+        crossing, unsure, made, counts, largest,
     )  # fmt: skip
-    return flags.content().astype(bool)
-
-
-def _divide(
-    now: Rectangles, divided: NDArray[np.bool_], samples: Samples, extent: Extent, level: int, nodes: int
-) -> tuple[Rectangles, Int]:
-    """Divides rectangles; returns the quadrants that meet the domain, and (k, 4) their numbers, -1 for the others."""
-    device, kept = extent.device, np.flatnonzero(divided)
-    places, corners = (
-        device.array(array.content().reshape(now.size, -1)[kept].reshape(-1)) for array in (now.places, now.corners)
-    )
-    meets, crossed, crossing = extent.meets(places, kept, now.rectangles, now.edges, level + 1)
-    row_bits = level + 2  # of the rows 0 to 2 ** (level + 1)
-    children, numbers = device.empty(meets.size, np.int32), device.empty(PLACES * len(kept), np.int32)
-    most = (PLACES - QUADRANTS) * len(kept)
+    count, found, others = counts.content()[:3].tolist()
+    deviation = float(largest.content()[0])
+    if not count:
+        return None, deviation
+    if others or extent.is_long:
+        crossed, crossing = extent.within(
+            places, meets, count, unsure[:others], crossed[:found], crossing[:found], level + 1
+        )
+        found = crossed.size
+    most = (PLACES - QUADRANTS) * count
     slots = 1 << (2 * most).bit_length()
-    counts, keys = device.empty(2, np.int32), device.empty(most, np.int64)
+    numbers, points = scratch("numbers", PLACES * count), scratch("points", most, POINT)
     device.launch(
-        "number_quadrants", 1, meets, places, corners, len(kept), nodes, row_bits, children, numbers,
-        device.zeros(slots, np.uint64), device.empty(slots, np.int32), slots - 1, keys, counts,
+        "number_quadrants", 1, divided, count, nodes, samples.count, level + 2, extent.packed_places(level + 1), made,
+        numbers, scratch("table", slots, np.uint64), scratch("owners", slots), slots - 1, points, counts,
     )  # fmt: skip
-    made, found = counts.content().tolist()
-    order = np.argsort(keys.content()[:found])
-    new = keys.content()[order]
-    rank = np.empty(found, np.int32)
-    rank[order] = np.arange(found, dtype=np.int32)
-    first = len(samples.values)
-    samples.add(np.stack([new >> row_bits, new & (2**row_bits - 1)], axis=1) / 2.0 ** (level + 1))
+    quadrants, new = counts.content()[3:5].tolist()
+    samples.add(points.content()[:new].view(np.float64).reshape(-1, 2).copy())
     below = Rectangles(
-        device.empty(2 * made, np.int32), device.empty(QUADRANTS * made, np.int32), device.empty(made, np.float64),
-        children.content()[crossed] - np.int32(nodes), crossing,
+        quadrants, scratch("places" + turn, 2 * quadrants), device.empty(QUADRANTS * quadrants, np.int32),
+        scratch("deviations" + turn, quadrants, np.float64), found, scratch("rectangles" + turn, found), crossing,
     )  # fmt: skip
+    at_samples = device.as_input(samples.values) if level + 1 >= FEWEST_LEVELS else None
     device.launch(
-        "complete_quadrants", len(kept), device.array(rank), first, device.as_input(samples.values), places, children,
-        nodes, numbers, below.places, below.corners, below.deviations,
+        "complete_quadrants", count, divided, at_samples, made, nodes, numbers, below.places, below.corners,
+        below.deviations,
     )  # fmt: skip
-    return below, children.content().reshape(-1, QUADRANTS)
+    device.launch("number_crossed", found, divided, crossed, made, nodes, below.rectangles)
+    return below, deviation
 
 
 def _completed(values: Float, corners: Int) -> Float:

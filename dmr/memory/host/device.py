@@ -27,6 +27,17 @@ HUGE_PAGE = 2**21
 WORTH_HUGE_PAGES = 2**22  # bytes from which numpy asks for huge pages; aligned arrays consist of huge pages only
 FILLED_AT_ONCE = 2**28  # bytes
 SMALLEST_PIECE = 2000.0  # nanoseconds: less work is not worth waking a thread
+SMALL = 4096  # bytes up to which arrays of numbers, which no cache line has to align, are allocated by numpy alone
+
+
+def _element(dtype: DTypeLike) -> np.dtype[Any]:
+    """Returns a dtype; numpy takes longer to convert a type."""
+    return _ELEMENTS.get(dtype) or np.dtype(dtype) if isinstance(dtype, type) else np.dtype(dtype)
+
+
+_ELEMENTS: dict[object, np.dtype[Any]] = {each: np.dtype(each) for each in (
+    np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float64,
+)}  # fmt: skip
 
 
 class HostArray(DeviceArray):
@@ -125,11 +136,24 @@ class HostDevice(Device):
         """Does nothing: the system has the memory of each array back when it is dropped."""
 
     def empty(self, size: int, dtype: DTypeLike) -> HostArray:
-        return self._allocated(size, np.dtype(dtype), np.empty)
+        element = _element(dtype)
+        if element.names is None and 0 < size * element.itemsize <= SMALL and self.calling.recording is None:
+            values = np.empty(size, element)
+            return HostArray(self, values, addressof(c_char.from_buffer(values.data)))
+        return self._allocated(size, element, np.empty)
 
     def zeros(self, size: int, dtype: DTypeLike) -> HostArray:
         """Implements `Device.zeros`; the pages of a large array are allocated when they are first written."""
-        return self._allocated(size, np.dtype(dtype), np.zeros)
+        return self._allocated(size, _element(dtype), np.zeros)
+
+    def array(self, values: NDArray[Any], dtype: DTypeLike | None = None) -> HostArray:
+        flat = np.ascontiguousarray(values).reshape(-1)
+        if dtype is not None:
+            flat = flat.view(dtype)
+        made = self.empty(flat.size, flat.dtype)
+        self.calling.moved[made.dtype] += made.size
+        copy(made.values, flat, self.threads)
+        return made
 
     def _allocated(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[np.uint8]]) -> HostArray:
         needed = size * element.itemsize

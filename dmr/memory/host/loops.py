@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,29 +24,36 @@ class Recording:
     """Launches in order, and the objects that must live as long as they can be repeated.
 
     Attributes:
-        steps: the values of each `Step` (cuda_src/portable/recorded.cuh).
+        steps: the bytes of each `Step` (cuda_src/portable/recorded.cuh).
     """
 
     def __init__(self) -> None:
-        self.steps: list[tuple[int, ...]] = []
+        self.steps: list[bytes] = []
         self.kept: list[Any] = []
 
     def add(self, signature: Signature, count: Number, values: Sequence[float]) -> None:
         """Adds a launch; values that are a `Place` are read again each time."""
-        arguments = (ctypes.c_uint64 * len(values)).from_buffer_copy(signature.slots.pack(*values))
-        places = [(slot, value) for slot, value in enumerate(values) if isinstance(value, Place)]
-        lookups = np.array(places, record("Lookup"))
-        self.kept += (arguments, lookups)
-        step = {
-            "timed": timed_kernel(signature.name),
-            "count": count if isinstance(count, int) else 0,
-            "place": 0 if isinstance(count, int) else place_of(count),
-            "arguments": ctypes.addressof(arguments),
-            "lookups": lookups.ctypes.data,
-            "lookups_count": len(lookups),
-            "grid": signature.grid,
-        }
-        self.steps.append(tuple(step[field] for field in record("Step").names or ()))
+        arguments = signature.slots.pack(*values)
+        places = [number for pair in enumerate(values) if type(pair[1]) is Place for number in pair]  # as `Lookup` has
+        known, place = (count, 0) if isinstance(count, int) else (0, place_of(count))
+        self.steps.append(
+            STEP.pack(
+                timed_kernel(signature.name), known, place,
+                self._address_of(arguments), self._address_of(struct.pack(f"={len(places)}q", *places)),
+                len(places) // 2, signature.grid,
+            )
+        )  # fmt: skip
+
+    def _address_of(self, content: bytes) -> int:
+        """Returns the address of a copy that can be written, and lives as long as the recording."""
+        if not content:
+            return 0
+        buffer = bytearray(content)
+        self.kept.append(buffer)
+        return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+
+
+STEP = struct.Struct("=7q")  # the fields of `Step`: addresses and numbers
 
 
 def place_of(number: DeviceCount) -> Place:
@@ -57,7 +65,7 @@ class HostLoop(Loop):
     """Repeats a recording in the native library; all kernels have ended when it returns."""
 
     def __init__(self, recording: Recording, stop: int, threads: int, smallest_piece: float) -> None:
-        self._steps = np.array(recording.steps, record("Step"))
+        self._steps = np.frombuffer(b"".join(recording.steps), record("Step"))
         self._kept = recording.kept
         self._how = (stop, threads, smallest_piece)
 

@@ -35,11 +35,10 @@ def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Rep
     batches = EVEN_ROUNDS if even else ROUNDS
     for rounds in batches:
         averaging.prepare(incident)
-        for _ in range(rounds):
-            averaging.run(incident)
-            done += 1
-            if report is not None:
-                report(AVERAGED * done / sum(batches))
+        averaging.run(incident, rounds)
+        done += rounds
+        if report is not None:
+            report(AVERAGED * done / sum(batches))
         if make_delaunay(state, epochs):
             incident = _incident(state)
     _lift(state, epochs, incident, part_of(report, AVERAGED, 1.0))
@@ -59,7 +58,7 @@ class _Averaging:
 
     def __init__(self, state: DeviceMesh) -> None:
         device, count = state.device, state.vertices
-        self._state, self._targets = state, device.empty(count, POINT)
+        self._state, self._targets = state, [device.empty(count, POINT) for _ in range(2)]
         self._neighbours = device.empty(count, record("Neighbours"))
         self._stays, self._found = device.zeros(count, np.int32), device.zeros(1, np.int32)
 
@@ -70,22 +69,45 @@ class _Averaging:
             "gather_neighbours", state.vertices, state.triangles, state.vertex_origin, incident, self._neighbours
         )
 
-    def run(self, incident: DeviceArray) -> None:
-        """Moves free vertices past the means of their neighbours, except where that would reverse a triangle."""
-        state, device, count = self._state, self._state.device, self._state.vertices
-        targets, stays, found = self._targets, self._stays, self._found
-        device.launch("average_neighbours", count, self._neighbours, state.triangles, state.points, incident, targets)
+    def run(self, incident: DeviceArray, rounds: int) -> None:
+        """Moves free vertices past the means of their neighbours, several times; no triangle is reversed at the end.
+
+        Only the places at the end are checked. If a triangle is reversed there, which is rare, the rounds start again,
+        and each takes back the moves that reverse triangles.
+        """
+        places = self._state.points
+        for turn in range(rounds):
+            places = self._averaged(places, incident, self._targets[turn % 2])
+        if self._is_reversed(places):
+            self._found.fill(0)
+            self._stays.fill(0)
+            places = self._state.points
+            for turn in range(rounds):
+                before, places = places, self._averaged(places, incident, self._targets[turn % 2])
+                self._take_back(before, places)
+        self._state.points.copy_from(places)
+
+    def _averaged(self, places: DeviceArray, incident: DeviceArray, targets: DeviceArray) -> DeviceArray:
+        """Sets targets to the places of the vertices after a round, and returns them."""
+        state, count = self._state, self._state.vertices
+        state.device.launch("average_neighbours", count, self._neighbours, state.triangles, places, incident, targets)
+        return targets
+
+    def _is_reversed(self, places: DeviceArray) -> bool:
+        """Whether places reverse a triangle; `_stays` is then 1 at the corners of such triangles."""
+        state = self._state
+        state.device.launch("find_reversed", state.slots, state.triangles, places, self._stays, self._found)
+        return bool(self._found.download()[0])
+
+    def _take_back(self, before: DeviceArray, places: DeviceArray) -> None:
+        """Takes moves back until no triangle is reversed: without any move, none is."""
         taken_back = False
-        while True:  # each turn takes moves back, and without any move no triangle is reversed
-            device.launch("find_reversed", state.slots, state.triangles, targets, stays, found)
-            if not found.download()[0]:
-                break
+        while self._is_reversed(places):
             taken_back = True
-            device.launch("take_moves_back", count, state.points, stays, targets)
-            found.fill(0)
+            self._state.device.launch("take_moves_back", self._state.vertices, before, self._stays, places)
+            self._found.fill(0)
         if taken_back:
-            stays.fill(0)
-        state.points.copy_from(targets)
+            self._stays.fill(0)
 
 
 class _Listing:
