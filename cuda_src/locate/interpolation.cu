@@ -20,12 +20,21 @@ INLINE int basis(int32 order, const float64 (&weights)[3], float64 (&values)[MOS
     return order == 1 ? 3 : 6;
 }
 
+constexpr Index PREFETCHED = 16; // points ahead
+
 // result[i, column] = the interpolated value at points[i] in the triangle found[i]; not a number where that is -1.
-// `nodes` are the rows of `values` of each triangle. A node whose basis function is 0 at the point does not contribute,
-// even if its value is not finite.
-KERNEL(interpolate_points, const Point *vertices, const int32 *corners, const Point *points, const int32 *found,
-       int32 order, const int32 *nodes, const float64 *values, int64 columns, float64 *result) {
-    for (const Index i : launch) {
+// Points are processed in the sequence of `sorted`; null: as they are. `nodes` are the rows of `values` of each
+// triangle. A node whose basis function is 0 at the point does not contribute, even if its value is not finite.
+KERNEL(interpolate_points, const Point *vertices, const int32 *corners, const Point *points, const int32 *sorted,
+       const int32 *found, int32 order, const int32 *nodes, const float64 *values, int64 columns, float64 *result) {
+    for (const Index turn : launch) {
+        const Index i = sorted != nullptr ? sorted[turn] : turn;
+        if (PREFETCHES && sorted != nullptr && turn + PREFETCHED < launch.stop()) {
+            const Index ahead = sorted[turn + PREFETCHED];
+            prefetch(&points[ahead]);
+            prefetch(&found[ahead]);
+            prefetch(&result[ahead * columns]);
+        }
         const Index t = found[i];
         float64 weights[3] = {}, factors[MOST_NODES] = {};
         int count = 0;

@@ -109,7 +109,7 @@ class Locator:
         """
         places = checked_points(points)
         found = np.empty(len(places), np.int32)
-        for block, _, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
+        for block, _, _, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
             triangles.download(found[block])
         return found
 
@@ -141,12 +141,12 @@ class Locator:
         device = self._device
         with device.lock, device.current:
             given, nodes = device.array(table.reshape(-1)), self._nodes(order)
-        for block, given_points, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
+        for block, given_points, sequence, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
             count = len(given_points)
             made = device.empty(count * columns, np.float64)
             device.launch(
-                "interpolate_points", count, self._vertices, self._corners, given_points, triangles, order, nodes,
-                given, columns, made,
+                "interpolate_points", count, self._vertices, self._corners, given_points, sequence, triangles, order,
+                nodes, given, columns, made,
             )  # fmt: skip
             made.download(result[block])
         return result.reshape(len(places), *table.shape[1:])
@@ -171,8 +171,13 @@ class Locator:
             device.launch("locate_points", points.size, self._tree.argument, points, order, found)
         return found
 
-    def _blocks(self, places: Float, *, nearest: bool) -> Iterator[tuple[slice, DeviceArray, DeviceArray]]:
-        """Locates points in blocks; yields the block, its points and their triangles, while the device is held.
+    def _blocks(
+        self, places: Float, *, nearest: bool
+    ) -> Iterator[tuple[slice, DeviceArray, DeviceArray | None, DeviceArray]]:
+        """Locates points in blocks.
+
+        Yields the block, its points, their order along a curve if they were sorted, and their triangles, while the
+        device is held.
 
         Args:
             places: (n, 2) the points; nearest: whether those outside are moved to the nearest point of the mesh.
@@ -185,7 +190,8 @@ class Locator:
                 points = device.as_input(places[block].reshape(-1).view(POINT))
                 wrong = device.array(np.array([NO_INDEX], np.int32))
                 device.launch("find_not_finite", len(points), points, wrong)
-                found = self.locate_array(points, self._sorted(points))
+                order = self._sorted(points)
+                found = self.locate_array(points, order)
                 index = int(wrong.download()[0])
                 if index != NO_INDEX:
                     raise not_finite(places, start + index)
@@ -195,7 +201,7 @@ class Locator:
                         "move_to_boundary", len(points), boundary.tree.argument, self._vertices, boundary.ends,
                         boundary.owners, given, found, points,
                     )  # fmt: skip
-                yield block, points, found
+                yield block, points, order, found
 
     def _sorted(self, points: DeviceArray) -> DeviceArray | None:
         """Returns the order of points along a curve, if sorting pays."""

@@ -7,6 +7,7 @@ import pytest
 
 import dmr
 from dmr.errors import OptionError
+from dmr.mesh.location import locator
 
 MESH = dmr.generate("random", 300, seed=2)
 SECOND = dmr.second_order(MESH)
@@ -50,6 +51,19 @@ def test_nodes_have_their_own_values_even_beside_values_that_are_not_finite(orde
     values[1::7] = np.inf
     found = dmr.interpolate(MESH, values, MESH.vertices, **device_options)
     assert np.array_equal(found, values[: len(MESH.vertices)], equal_nan=True)
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_points_that_are_sorted_have_the_same_values(monkeypatch, device_options, nearest):
+    values, points = np.random.default_rng(3).random((len(MESH.vertices), 2)), INSIDE.repeat(3, axis=0) * 2 - 0.5
+    given = dmr.interpolate(MESH, values, points, nearest=nearest, **device_options)
+    monkeypatch.setattr(locator, "SORTED_FROM", 1)
+    monkeypatch.setattr(locator, "BLOCK", 999)
+    assert np.isnan(given).any() != nearest
+    assert np.array_equal(
+        dmr.interpolate(MESH, values, points, nearest=nearest, **device_options), given, equal_nan=True
+    )
+    assert dmr.interpolate(MESH, values, points[:0], **device_options).shape == (0, 2)
 
 
 def test_midpoints_have_their_own_values():
