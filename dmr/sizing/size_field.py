@@ -112,15 +112,18 @@ class SizeField(HoldsFrozen, SizeSource):
         """The largest field below this one that grows by at most `gradient` per unit length along every edge.
 
         `h(v) <= h(u) + gradient * |uv|` for all edges uv of the background (the lines of a grid): small sizes extend
-        into their neighbourhood. Gmsh and other meshers call this smoothing or grading; 0.1 to 0.5 is usual.
+        into their neighbourhood. Gmsh and other meshers call this smoothing or grading; 0.1 to 0.5 is usual. Sizes on
+        triangles, which are discontinuous, first become sizes on vertices: the smallest of the triangles around each.
 
         Args:
             gradient: finite and >= 0; 0 gives one size per component of the mesh.
 
         Raises:
-            OptionError: the gradient is invalid, or the sizes are on triangles and thus discontinuous.
+            OptionError: the gradient is invalid.
         """
         gradient = checked_gradient(gradient)
+        if isinstance(self._support, _OnTriangles):
+            return self.on_support(*self._support.on_vertices(self.values)).limited(gradient)
         points, edges = self._support.network()
         along = points[edges[:, 1]] - points[edges[:, 0]]
         growth = gradient * np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
@@ -166,8 +169,15 @@ class _OnVertices(_OnMesh):
 class _OnTriangles(_OnMesh):
     on_triangles = True
 
+    def on_vertices(self, values: Float) -> tuple[_OnVertices, Float]:
+        """Returns the vertices, and the smallest value of the triangles around each; inf where there is none."""
+        found = np.full(len(self.mesh.vertices), np.inf)
+        for corner in self.mesh.triangles.T:
+            np.minimum.at(found, corner, values)
+        return _OnVertices(self.mesh), found
+
     def network(self) -> tuple[Float, NDArray[Any]]:
-        raise OptionError("the gradient of sizes on triangles cannot be limited: give sizes on vertices")
+        raise NotImplementedError("sizes on triangles are limited on vertices")
 
     def name(self, place: int) -> str:
         return f"triangle {place}"

@@ -131,3 +131,11 @@ def test_what_does_not_fit_is_refused():
         dmr.adapt(L_SHAPE, 0.1)
     with pytest.raises(InvalidMeshError, match="same side of edge"):
         dmr.outline(dmr.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2], [0, 1, 2]]))
+
+
+def test_sizes_on_triangles_with_a_limit_on_their_growth() -> None:
+    mesh = dmr.refine(dmr.domains.rectangle(1, 1), size=0.1).mesh
+    sizes = np.full(len(mesh.triangles), 0.3)
+    sizes[np.hypot(*(mesh.vertices[mesh.triangles].mean(axis=1) - 0.5).T).argmin()] = 0.005
+    counts = [len(dmr.adapt(mesh, sizes, grading=grading).mesh.triangles) for grading in (0.1, 0.4)]
+    assert counts[0] > 2 * counts[1] > 500

@@ -269,9 +269,13 @@ def test_invalid_gradient_limits_are_refused(gradient):
         SizeField(two_triangles(), [1, 1, 1, 1]).limited(gradient)
 
 
-def test_sizes_on_triangles_have_no_gradient():
-    with pytest.raises(OptionError, match="give sizes on vertices"):
-        SizeField(two_triangles(), [1, 2]).limited(0.2)
+def test_sizes_on_triangles_are_limited_on_vertices():
+    mesh, _ = delaunay(np.random.default_rng(5).random((60, 2)))
+    sizes = np.random.default_rng(6).uniform(0.05, 3, len(mesh.triangles))
+    limited = SizeField(mesh, sizes).limited(0.3)
+    smallest = [sizes[(mesh.triangles == vertex).any(axis=1)].min() for vertex in range(60)]
+    assert np.array_equal(limited.values, SizeField(mesh, smallest, on="vertices").limited(0.3).values)
+    assert (limited(mesh.vertices[mesh.triangles].mean(axis=1)) <= sizes).all()
 
 
 # ---- Errors --------------------------------------------------------------------------------------------------------
