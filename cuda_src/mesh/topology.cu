@@ -91,6 +91,12 @@ KERNEL(list_sides_out, const TriangleCorners *triangles, const int32 *first, int
         list_out(t, triangles[t], first, filled, half_edges);
 }
 
+// marks[v] = 1 for the corners of triangles.
+KERNEL(mark_corners, const int32 *corners, uint8 *marks) {
+    for (const Index i : launch)
+        racing_store(&marks[corners[i]], uint8(1));
+}
+
 // places[order[i]] = i.
 KERNEL(invert_order, const int32 *order, int32 *places) {
     for (const Index i : launch)

@@ -307,9 +307,12 @@ KERNEL(flag_gaps, Nodes nodes, Cells cells, Count first, int32 *flags) {
     }
 }
 
-// flags[i] = 1 if node first + i, of a lattice, is at a side of it that the front has not reached.
+// Sets flags[i] to 0 unless node first + i is at a side of a lattice that the front has not reached. The flags of nodes
+// inside the lattice are 0 before.
 KERNEL(flag_open_sides, Nodes nodes, Cells cells, Count first, int32 *flags) {
     for (const Index i : launch) {
+        if (!flags[i])
+            continue;
         const int32 node = int32(first + i);
         const Neighbourhood near = nodes_around(node, nodes, cells);
         Partners partners, across;

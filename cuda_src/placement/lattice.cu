@@ -36,8 +36,10 @@ KERNEL_STRUCT(Lattice) {
         return {dx * along_x + dy * along_y, dy * along_x - dx * along_y};
     }
 
-    // The span of a place: the last one that begins at or before it.
-    METHOD Index span_of(Index place) const {
+    // The span of a place: the last one that begins at or before it. `guess`: where it may be.
+    METHOD Index span_of(Index place, Index guess) const {
+        if (first_place[guess] <= place && place < first_place[guess + 1])
+            return guess;
         Index low = 0, high = spans;
         while (high - low > 1) {
             const Index middle = low + (high - low) / 2;
@@ -48,6 +50,18 @@ KERNEL_STRUCT(Lattice) {
         }
         return low;
     }
+
+    // The place in a row and column, or -1.
+    METHOD Index place_at(Index row, Index of_row) const {
+        if (row < lowest || row >= lowest + rows)
+            return -1;
+        for (Index span = first_span[row - lowest]; span < first_span[row - lowest + 1]; ++span) {
+            const Index place = first_place[span] + (of_row - column[span]);
+            if (of_row >= column[span] && place < first_place[span + 1])
+                return place;
+        }
+        return -1;
+    }
 };
 
 constexpr float64 OFFSET = 0x1p-20; // of places, in spacings
@@ -55,8 +69,9 @@ constexpr float64 OFFSET = 0x1p-20; // of places, in spacings
 // The places of a lattice, all flagged. They are off by a pseudorandom millionth of the spacing: many sets of four
 // exact places lie on a circle, and their in-circle tests would need exact arithmetic.
 KERNEL(list_lattice, Lattice lattice, Point *places, int32 *flags) {
+    Index span = 0; // a CPU's next place is in the same one
     for (const Index i : launch) {
-        const Index span = lattice.span_of(i);
+        span = lattice.span_of(i, span);
         const Point p =
             lattice.at(float64(lattice.column[span] + (i - lattice.first_place[span])), lattice.row_of_span[span]);
         const uint32 hash = hash32(uint32(i));
@@ -110,4 +125,30 @@ KERNEL(flag_equal_sizes, const float64 *sizes, float64 size, float64 most, int32
 KERNEL(take_places, const int32 *listed, const Point *places, Point *nodes) {
     for (const Index i : launch)
         nodes[i] = places[listed[i]];
+}
+
+// marks[p] = 1 for the places of nodes, which are listed among listed places.
+KERNEL(mark_lattice_nodes, const int32 *places, const int32 *listed, uint8 *marks) {
+    for (const Index i : launch)
+        marks[places[listed[i]]] = 1;
+}
+
+// flags[i] = 1 for the nodes of a lattice that do not have all six neighbours in it.
+KERNEL(flag_lattice_sides, Lattice lattice, const int32 *places, const int32 *listed, const uint8 *marks,
+       int32 *flags) {
+    Index span = 0; // a CPU's next node is in the same one
+    for (const Index i : launch) {
+        const Index place = places[listed[i]];
+        span = lattice.span_of(place, span);
+        const Index row = lattice.row_of_span[span],
+                    column = lattice.column[span] + (place - lattice.first_place[span]);
+        bool all = true;
+        for (int k = 0; k < 6 && all; ++k) {
+            const Index up = k / 2 - 1, right = k % 2; // beside it, a neighbour is a whole column away
+            const Index there =
+                lattice.place_at(row + up, up ? column + right - 1 + (row & 1) : column + 2 * right - 1);
+            all = there >= 0 && marks[there];
+        }
+        flags[i] = !all;
+    }
 }

@@ -130,6 +130,7 @@ class Front:
             fewest=0 if self._even or harmonic else FEWEST_IN_LATTICE,
         )  # fmt: skip
         count = found.count
+        self._sides = found.sides
         if count:
             self._points, self._node_sizes = self._points.grown(n + count), self._node_sizes.grown(n + count)
             self._points[n:].copy_from(found.places)
@@ -149,7 +150,7 @@ class Front:
         numbers, restarts = self._numbers, 0
         self._advance(limit, report)
         # A lattice of places with nearly one size can separate others from the outline.
-        if self._passed and self._propose_beyond("flag_open_sides", self._outline, self._passed):
+        if self._passed and self._propose_beyond("flag_open_sides", self._outline, self._passed, self._sides):
             self._advance(limit, report)
         while restarts < self._restarts and numbers[Entry.FRONT_NODES] < self._limit and not limit.over:
             nodes, restarts = int(numbers[Entry.FRONT_NODES]), restarts + 1
@@ -191,17 +192,17 @@ class Front:
         self._unflagged = nodes
         return nodes > first and self._propose_beyond("flag_gaps", first, nodes - first)
 
-    def _propose_beyond(self, kernel: str, first: int, count: int) -> bool:
+    def _propose_beyond(self, kernel: str, first: int, count: int, flags: DeviceArray | None = None) -> bool:
         """Proposes apexes at those of some nodes that a kernel flags, for a front that has stopped.
 
         Args:
-            kernel: flags nodes; first, count: the nodes.
+            kernel: flags nodes; first, count: the nodes; flags: (count,) int32, what the kernel begins with, if any.
 
         Returns:
             Whether there are any proposals.
         """
         device, numbers = self._device, self._numbers
-        flags = device.empty(count, np.int32)
+        flags = device.empty(count, np.int32) if flags is None else flags
         device.launch(kernel, count, self._nodes, self._cells.view, first, flags)
         listed, found = flagged_indices(flags)
         if not found:

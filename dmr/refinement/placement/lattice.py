@@ -56,6 +56,7 @@ class LatticePoints:
     Attributes:
         places, sizes: the points, and the sizes there, on a device; count: how many.
         least, most: bounds of the sizes.
+        sides: where sizes vary, (count,) int32, 1 for the points that do not have six neighbours in the lattice.
     """
 
     places: DeviceArray
@@ -63,6 +64,7 @@ class LatticePoints:
     count: int
     least: float
     most: float
+    sides: DeviceArray | None = None
 
 
 def lattice_points(
@@ -113,7 +115,7 @@ def lattice_points(
         if len(ends):
             flat = device.array(ends.reshape(-1))
             device.launch("unflag_near_pieces", len(ends), view, outline, flat, clearance * size, flags)
-    taken, _, kept = _flagged(places, flags)
+    taken, remaining, kept = _flagged(places, flags)
     found = device.empty(kept, np.float64)
     if even:
         device.launch("fill_sizes", kept, size, found)
@@ -126,7 +128,10 @@ def lattice_points(
     taken, listed, kept = _flagged(taken, flags)
     there = device.empty(kept, np.float64)
     device.launch("gather_float64", kept, found, listed, there)
-    return LatticePoints(taken, there, kept, size * (1 - 1.01 * NEARLY_EVEN), size * (1 + 1.01 * NEARLY_EVEN))
+    marks, sides = device.zeros(count, np.uint8), device.empty(kept, np.int32)
+    device.launch("mark_lattice_nodes", kept, remaining, listed, marks)
+    device.launch("flag_lattice_sides", kept, view, remaining, listed, marks, sides)
+    return LatticePoints(taken, there, kept, size * (1 - 1.01 * NEARLY_EVEN), size * (1 + 1.01 * NEARLY_EVEN), sides)
 
 
 def _most_frequent(sizes: Float) -> tuple[float, float]:

@@ -344,8 +344,10 @@ def _mesh(
     in_domain[plane.right[segments.right[origin]]] = True
     tables, sides = plane.tables.within(in_domain, plane.left_side)
     triangles = tables.corners
-    used = np.zeros(len(vertices), bool)
-    used[triangles.ravel()] = True
+    host = device if device.threads else open_device("cpu")
+    marks = host.zeros(len(vertices), np.uint8)
+    host.launch("mark_corners", triangles.size, host.as_input(np.ascontiguousarray(triangles).reshape(-1)), marks)
+    used = marks.detach().view(bool)
     fixed = len(mesh.vertices) + len(division.segment)
     used[:fixed] = True
     is_all = bool(used.all())

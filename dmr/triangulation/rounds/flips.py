@@ -50,9 +50,9 @@ def flip_all(
     """
     device, edges = state.device, state.device.empty(state.slots, np.int32)
     flipped = rounds = 0
+    around, near = flagged_indices(flags) if listed is None else listed
+    others, number = None, device.empty(1, np.int32)
     while True:
-        around, near = flagged_indices(flags) if listed is None else listed
-        listed = None
         failing = device.empty(near, np.int32)
         find(around, near, edges, failing)
         flipping, count = compact(around, failing, near)
@@ -66,6 +66,10 @@ def flip_all(
         device.launch("claim_flips", count, flipping, edges, epoch, state.triangles)
         device.launch("check_flips", count, flipping, edges, epoch, state.triangles, won)
         flags.fill(0)
-        device.launch("flag_around_flips", count, flipping, edges, state.triangles, flags)
+        if others is None:
+            others = device.empty(state.slots, np.int32)
+        number.fill(0)
+        device.launch("list_around_flips", count, flipping, edges, state.triangles, flags, others, number)
         device.launch("apply_flips", count, flipping, edges, won, state.triangles, state.subsegments)
         flipped += total(scan(won), count)
+        around, near = others, int(number.download()[0])

@@ -61,6 +61,21 @@ def test_there_is_none_beyond_a_limit(device):
     assert len(placed(device, most=500)) == 0
 
 
+@pytest.mark.parametrize("waves", [0, 3, 7])
+def test_sides_are_points_without_six_neighbours(waves, device):
+    """Found again by distances. The lattice has several parts, and rows with several spans."""
+    pieces, boundary = np.array([*RING, *HOLE, SLIT], np.int32), np.array([*RING, *HOLE], np.int32)
+    x, y = np.meshgrid(np.linspace(-3, 4, 60), np.linspace(-3, 4, 60))
+    sizes = H * (1 + 0.25 * np.sin(waves * x) * np.cos(waves * y))
+    field = dmr.SizeField.from_grid(x[0], y[:, 0], sizes).on(device)
+    found = lattice_points(CORNERS, pieces, boundary, 1.3 * H, field, device, 10**6)
+    points = found.places.download().view(np.float64).reshape(-1, 2)[: found.count]
+    near = cKDTree(points).query_ball_point(points, 1.3 * H, return_length=True) - 1
+    expected = near < 6
+    assert 100 < expected.sum() < len(points) - 100
+    assert (found.sides.download() == expected).all()
+
+
 def smallest_angles(mesh):
     a, b, c = (mesh.vertices[corner] for corner in mesh.triangles.T)
     sides = np.sort([np.hypot(*(q - p).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
