@@ -101,9 +101,12 @@ enum FrontEntry : int32 {
 // Outcomes of a proposal; the others are dropped.
 enum ProposalFate : int32 { ACCEPTED, WAITS, PROPOSAL_FATES };
 
-constexpr int MOST_LAYERS = 5;       // of triangles between two walls, whose first points are fitted to the width
+constexpr int MOST_LAYERS = 7;       // of triangles between two walls, whose first points are fitted to the width
 constexpr float64 LAYER_STEP = 1.5;  // sizes between the places at which a ray across the domain looks for walls,
 constexpr float64 LAYER_REACH = 1.1; // and around each: pieces are hardly longer than 4/3 sizes
+
+constexpr float64 LAYER_EVEN = 0.1; // largest relative difference of the sizes at both walls,
+constexpr int NEAR_LAYERS = 5;      // unless there are few layers
 
 // Where the ray from p in a direction meets the piece u-w, in units of the direction; INFINITE if it does not.
 INLINE float64 distance_along(Point p, Point direction, Point u, Point w) {
@@ -129,11 +132,13 @@ INLINE float64 layer_factor(const Proposal &made, float64 size, const Nodes &nod
          way += LAYER_STEP * size) {
         const Point place = {made.middle.x + way / length * height.x, made.middle.y + way / length * height.y};
         cells.for_near(place, LAYER_REACH * size, size, [&](int32 node) {
+            const bool even = magnitude(nodes.sizes[node] - size) <= LAYER_EVEN * size;
+            const float64 farthest = even ? INFINITE : way < NEAR_LAYERS * length ? NEAR_LAYERS + 0.5 : 0.0;
             if (node < nodes.outline)
                 for (int32 k = nodes.first_piece[node]; k < nodes.first_piece[node + 1]; ++k) {
                     const float64 here =
                         distance_along(made.middle, height, nodes.points[node], nodes.points[nodes.across[k]]);
-                    layers = here < layers ? here : layers;
+                    layers = here < layers && here < farthest ? here : layers;
                 }
             return true;
         });
@@ -318,6 +323,21 @@ KERNEL(flag_open_sides, Nodes nodes, Cells cells, Count first, int32 *flags) {
         Partners partners, across;
         find_partners(node, near, nodes, LONGEST, partners, across);
         flags[i] = can_propose(node, near, nodes, partners);
+    }
+}
+
+// flags[i] = 1 for places with a size that have no node within `distance` sizes.
+KERNEL(flag_uncovered, const Point *places, const float64 *sizes, float64 distance, Nodes nodes, Cells cells,
+       int32 *flags) {
+    for (const Index i : launch) {
+        const float64 size = sizes[i];
+        bool covered = !(size < INFINITE);
+        if (!covered)
+            cells.for_near(places[i], distance * size, size, [&](int32 node) {
+                covered = squared_length(nodes.points[node], places[i]) < distance * distance * (size * size);
+                return !covered;
+            });
+        flags[i] = !covered;
     }
 }
 

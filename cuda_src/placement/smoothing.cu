@@ -4,6 +4,7 @@
 #include "primitives/hash.cuh"
 
 constexpr int MOST_AROUND = 64;     // triangles around a vertex that moves
+constexpr float64 NEEDLE = 4.0;     // ratio of two edges of a triangle that is left as it is
 constexpr float64 RELAXATION = 1.2; // of moves to the mean; Jacobi iteration diverges from 4/3 on
 
 // incident[v] = the highest number of a triangle at v; it starts with NOTHING.
@@ -36,27 +37,32 @@ template <class Visit> INLINE int for_star(const Triangle *triangles, int32 vert
     });
 }
 
-// The neighbours of a free vertex, counter-clockwise, while no edge is flipped; NOTHING after the last one.
+// The neighbours of a free vertex, counter-clockwise, while no edge is flipped; NOTHING after the last one. None of a
+// vertex beside a needle, as those along a long segment that must not be split: the mean of its neighbours is far away.
 constexpr int LISTED_NEIGHBOURS = 8;
 struct alignas(32) Neighbours {
     int32 vertex[8]; // LISTED_NEIGHBOURS
 };
 constexpr int32 NOT_LISTED = -2; // the first entry of a vertex with more neighbours
 
-KERNEL(gather_neighbours, const Triangle *triangles, const int32 *vertex_origin, const int32 *incident,
-       Neighbours *neighbours) {
+KERNEL(gather_neighbours, const Triangle *triangles, const Point *points, const int32 *vertex_origin,
+       const int32 *incident, Neighbours *neighbours) {
     for (const Index v : launch) {
         Neighbours around;
         for (int32 &each : around.vertex)
             each = NOTHING;
         if (vertex_origin[v] == FREE_VERTEX) {
             int found = 0;
+            float64 nearest = INFINITE, farthest = 0.0;
             const int count = for_star(triangles, int32(v), incident[v], [&](int32 next, int32) {
+                const float64 squared = squared_length(points[v], points[next]);
+                nearest = squared < nearest ? squared : nearest;
+                farthest = squared > farthest ? squared : farthest;
                 if (found < LISTED_NEIGHBOURS)
                     around.vertex[found] = next;
                 ++found;
             });
-            if (count == MOST_AROUND)
+            if (count == MOST_AROUND || farthest > NEEDLE * NEEDLE * nearest)
                 around.vertex[0] = NOTHING;
             else if (count > LISTED_NEIGHBOURS)
                 around.vertex[0] = NOT_LISTED;
@@ -132,14 +138,25 @@ INLINE float64 sharpness(Point a, Point b, Point c) {
     return squared_cosine(squared_length(a, b), squared_length(b, c), squared_length(c, a));
 }
 
-// The sharpest triangle around a vertex.
-INLINE float64 sharpest_around(const Triangle *triangles, const Point *points, int32 vertex, int32 first) {
+// Whether one edge of a triangle is so much longer than another that no move of a vertex helps: it lacks points.
+INLINE bool is_needle(Point a, Point b, Point c) {
+    const float64 ab = squared_length(a, b), bc = squared_length(b, c), ca = squared_length(c, a);
+    const float64 shorter = ab < bc ? ab : bc, longer = ab < bc ? bc : ab;
+    return (longer < ca ? ca : longer) > NEEDLE * NEEDLE * (shorter < ca ? shorter : ca);
+}
+
+// The sharpest triangle around a vertex; 0 if one is a needle.
+INLINE float64 sharpest_around(const Triangle *triangles, const Point *points, int32 vertex, int32 first,
+                               float64 limit) {
     float64 most = 0.0;
+    bool needle = false;
     const int count = for_star(triangles, vertex, first, [&](int32 next, int32 previous) {
-        const float64 here = sharpness(points[vertex], points[next], points[previous]);
+        const Point a = points[vertex], b = points[next], c = points[previous];
+        const float64 here = sharpness(a, b, c);
         most = here > most ? here : most;
+        needle = needle || (here > limit && is_needle(a, b, c));
     });
-    return count < MOST_AROUND ? most : 2.0;
+    return needle ? 0.0 : count < MOST_AROUND ? most : 2.0;
 }
 
 // The triangles around a vertex that moves.
@@ -191,11 +208,12 @@ KERNEL_STRUCT(Listing) {
     }
 };
 
-// Adds the free vertices of a triangle if it is sharper than `limit`.
+// Adds the free vertices of a triangle if it is sharper than `limit`, and no needle.
 INLINE void list_sharp(const Triangle &one, const Point *points, const int32 *vertex_origin, float64 limit,
                        const Listing &sharp) {
     const int32 *const v = one.vertex;
-    if (!(sharpness(points[v[0]], points[v[1]], points[v[2]]) > limit))
+    const Point a = points[v[0]], b = points[v[1]], c = points[v[2]];
+    if (!(sharpness(a, b, c) > limit) || is_needle(a, b, c))
         return;
     for (int k = 0; k < 3; ++k)
         if (vertex_origin[v[k]] == FREE_VERTEX)
@@ -228,7 +246,7 @@ KERNEL_STRUCT(Stars) {
     float64 limit;
 
     METHOD void rate(int32 v) const {
-        const float64 found = sharpest_around(triangles, points, v, incident[v]);
+        const float64 found = sharpest_around(triangles, points, v, incident[v], limit);
         worst[v] = found > limit ? found : 0.0;
     }
 

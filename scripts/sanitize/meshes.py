@@ -67,6 +67,11 @@ def finer_to_the_left(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarr
     return 0.05 + 0.1 * abs(points[:, 0])
 
 
+def in_the_middle(points: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Size function, 0.03 in a small disc around (0.5, 0.5) and none elsewhere."""
+    return np.where(np.hypot(points[:, 0] - 0.5, points[:, 1] - 0.5) < 0.12, 0.03, np.inf)
+
+
 def markings(device: Device) -> Iterator[Case]:
     """Every marking."""
     mesh = dmr.generate("random", 300, seed=2)
@@ -207,6 +212,7 @@ def sizes(device: Device) -> Iterator[Case]:
 
     yield "a target behind a lattice", behind_a_lattice
     yield "moves taken back", lambda: moves_taken_back(device)
+    yield "targets far from the outline", lambda: refined(square, device, size=in_the_middle)
     yield "targets by a function", lambda: refined(mesh, device, size=finer_to_the_left, max_area=0.02)
 
     def lifted_by_launches() -> str | None:
@@ -394,8 +400,9 @@ def tiles(device: Device) -> Iterator[Case]:
         parts = [*([] if done.core is None else [Patch.load(done.core)]), done.margin]
         return digest(*(array for each in parts for array in (each.mesh.vertices, each.mesh.triangles, each.numbers)))
 
-    for number, (tile, depth) in enumerate(product(cut(patch, edges, bounds, 200, 0), (1, 20))):
-        yield f"tile {number // 2}, depth {depth}", partial(run, tile, depth)
+    tiles = cut(patch, edges, bounds, 200, 0)
+    for place, depth in product(range(len(tiles)), (1, 20)):
+        yield f"tile {place}, depth {depth}", partial(run, tiles.tile(place), depth)
 
 
 FAMILIES: dict[str, Family] = {

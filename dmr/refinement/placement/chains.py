@@ -24,6 +24,7 @@ SHORT = 20.0  # sizes: where some segments are below 3 sizes, pieces of those be
 TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # which means by this many sizes over the whole segment: where one size is
 # wanted, and where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
+ALMOST = 0.9999  # rounding makes a segment of a whole number of sizes slightly shorter
 SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
 STRAIGHT = 0.995  # cosine of the largest turn within a chain
 CORNER_TANGENT = 0.9004  # of 42 degrees, below which angles are lifted,
@@ -131,7 +132,7 @@ def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> 
     below = np.maximum(np.floor(totals), 1)
     alone = np.where(totals * totals > below * (below + 1), below + 1, below)
     carries = totals >= FEWEST_TO_CARRY
-    if (totals < (1 - TOLERANCE) * FEWEST_TO_CARRY).any():
+    if (totals < ALMOST * FEWEST_TO_CARRY).any():
         carries &= totals >= SHORT
         alone = np.where(totals < SHORT, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone)
     counts: NDArray[np.int64] = alone.astype(np.int64)
@@ -199,18 +200,14 @@ def _alike_at_corners(
         place: of the new vertices, ascending along each segment.
     """
     ends = segments.ends
-    # The ends of segments, as 2 * segment + end, at vertices where two of them meet.
-    both = np.argsort(ends.ravel(), kind="stable")
-    degree = np.bincount(ends.ravel(), minlength=len(points))
-    joints = np.flatnonzero((degree == 2) & ~segments.acute.astype(bool))
-    pair = both[(np.cumsum(degree) - degree)[joints, None] + np.arange(2)]
-    ways = points[ends.ravel()[pair ^ 1]] - points[joints][:, None]
+    pair = _neighbouring_ends(points, segments)
+    if not len(pair):
+        return place
+    corner = points[ends.ravel()[pair[:, 0]]]
+    ways = points[ends.ravel()[pair ^ 1]] - corner[:, None]
     length = np.stack([lengths(ways[:, k]) for k in range(2)], axis=1)
     cosine = (ways[:, 0] * ways[:, 1]).sum(axis=1) / (length[:, 0] * length[:, 1])
     sine = np.sqrt(np.maximum(1.0 - cosine * cosine, 0.0))
-    # The domain is on the left of a segment: of one that ends in the corner, the next one turns to the left.
-    cross = ways[:, 0, 0] * ways[:, 1, 1] - ways[:, 0, 1] * ways[:, 1, 0]
-    inside = np.where((pair[:, 0] & 1) == 1, cross < 0.0, cross > 0.0) | segments.right[pair >> 1].all(axis=1)
     # The places of the first and of the last new vertex of each segment.
     first = np.cumsum(new) - new
     has = (new >= 2) & (new == counts - 1)  # at least three pieces
@@ -220,14 +217,15 @@ def _alike_at_corners(
     steps[divided, 1] = 1.0 - place[first[divided] + new[divided] - 1]
     piece = steps[pair >> 1, pair & 1] * length
     longer = np.argmax(piece, axis=1)
-    rows = np.arange(len(joints))
+    rows = np.arange(len(pair))
     most = piece[rows, 1 - longer] * np.maximum(cosine + sine / CORNER_TANGENT, 1.0)
-    end, least = pair[rows, longer], SHORTEST * piece[rows, longer]
-    chosen = inside & (cosine > WIDEST_CORNER) & has[end >> 1] & (most < piece[rows, longer]) & (most >= least)
+    end, length = pair[rows, longer], length[rows, longer]
+    chosen = (cosine > WIDEST_CORNER) & has[end >> 1] & (most < piece[rows, longer])
     if not chosen.any():
         return place
     wanted = steps.copy()
-    wanted[end[chosen] >> 1, end[chosen] & 1] = (most / length[rows, longer])[chosen]
+    shorter = np.maximum(most, SHORTEST * piece[rows, longer])
+    np.minimum.at(wanted, (end[chosen] >> 1, end[chosen] & 1), (shorter / length)[chosen])
     place = place.copy()
     for k in np.unique(end[chosen] >> 1).tolist():
         mine = slice(first[k], first[k] + new[k])
@@ -237,6 +235,33 @@ def _alike_at_corners(
         place[mine] = wanted[k, 0] + (place[mine] - low) * stretch
         place[first[k] + new[k] - 1] = last
     return place
+
+
+def _neighbouring_ends(points: Float, segments: Segments) -> NDArray[np.int64]:
+    """Returns (k, 2) pairs of ends of segments, as 2 * segment + end, that meet at a corner of the domain.
+
+    The second one follows the first one counter-clockwise, by less than 180 degrees, with the domain in between.
+    Corners below 60 degrees, and vertices with such a corner, are left out.
+    """
+    ends = segments.ends
+    both = np.arange(ends.size)
+    vertex = ends.ravel()
+    ways = points[ends.ravel()[both ^ 1]] - points[vertex]
+    # In order around each vertex, without a function that rounds differently on other machines.
+    upper = (ways[:, 1] > 0.0) | ((ways[:, 1] == 0.0) & (ways[:, 0] > 0.0))
+    slope = ways[:, 0] / lengths(ways)
+    order = np.lexsort((np.where(upper, -slope, slope), ~upper, vertex))
+    degree = np.bincount(vertex, minlength=len(points))
+    first = np.cumsum(degree) - degree
+    of = vertex[order]
+    last = np.arange(len(order)) == first[of] + degree[of] - 1
+    following = order[np.where(last, first[of], np.minimum(np.arange(len(order)) + 1, len(order) - 1))]
+    turn = ways[order, 0] * ways[following, 1] - ways[order, 1] * ways[following, 0]
+    # The domain is on the left of a segment: it lies behind a first one that starts here, or has it on the right, too.
+    inside = ((order & 1) == 0) | segments.right[order >> 1]
+    chosen = (degree[of] >= 2) & ~segments.acute[of].astype(bool) & (turn > 0.0) & inside
+    found: NDArray[np.int64] = np.stack([order, following], axis=1)[chosen]
+    return found
 
 
 def _shells(

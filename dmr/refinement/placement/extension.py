@@ -44,7 +44,7 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
     values = np.full(len(mesh.vertices), most)
     values[: len(points)] = given
     is_given = np.zeros(len(mesh.vertices), bool)
-    is_given[pieces] = True
+    is_given[: len(points)] = True  # also points of interest, which lie on no piece
     return SizeField(mesh, _harmonic(mesh.vertices, mesh.triangles, values, is_given, device), on="vertices")
 
 

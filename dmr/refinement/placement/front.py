@@ -6,7 +6,6 @@ has proposals accepts one at least: the one of highest priority. So the rounds e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,7 +25,7 @@ from dmr.memory import (
 )
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.cells import Cells, most_blocks
-from dmr.refinement.placement.lattice import lattice_points
+from dmr.refinement.placement.lattice import LatticePoints, further_points, lattice_points
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.state.records import POINT
 from dmr.sizing.source import SizeSource
@@ -38,6 +37,8 @@ ROUNDS_TO_REPORT = 16  # between two reports
 FEWEST_NODES, FEWEST_PENDING = 4096, 1024  # for which there is memory at least: recording rounds again takes longer
 FEWEST_IN_LATTICE = 1000  # points, where sizes are given by place: the front places fewer of them in less time
 MOST_RESTARTS = 16  # of a front that has stopped beside gaps
+MOST_LATTICES = 8  # in places that no front reaches,
+UNCOVERED = 2.0  # of which no node is within this many sizes
 
 
 class Entry(Enumeration, enum="FrontEntry"):
@@ -98,8 +99,10 @@ class Front:
         self._high = (float(outline.points[:, 0].max()), float(outline.points[:, 1].max()))
         self._points, self._node_sizes = device.array(outline.points, POINT), device.empty(n, np.float64)
         self._beside_gap = device.empty(0, np.int32)
+        self._lattice: LatticePoints | None
         self._sizes.evaluate(self._points, n, self._node_sizes)
         self._first_blocks = n  # at most, of the first nodes: each of the outline could lie in another one
+        self._given, self._most_in_lattice, self._lattice = outline, lattice, None
         inside = self.in_lattice = self._add_lattice(outline, lattice, harmonic=harmonic) if lattice else 0
         self._passed = 0 if self._even or harmonic else inside  # points of a lattice from which the front continues
         self._unflagged = n + inside  # the first node of which it is not known whether it is beside a gap
@@ -125,7 +128,7 @@ class Front:
         """Adds the points of a lattice to the nodes; returns their number."""
         device, n = self._device, self._outline
         largest = float(self._node_sizes.download()[outline.pieces].max())
-        found = lattice_points(
+        found = self._lattice = lattice_points(
             outline.points, outline.pieces, outline.boundary, largest, self._sizes, device, most, even=self._even,
             fewest=0 if self._even or harmonic else FEWEST_IN_LATTICE,
         )  # fmt: skip
@@ -135,8 +138,7 @@ class Front:
             self._points, self._node_sizes = self._points.grown(n + count), self._node_sizes.grown(n + count)
             self._points[n:].copy_from(found.places)
             self._node_sizes[n:].copy_from(found.sizes)
-            by_level = {math.frexp(size)[1]: size for size in (found.least, found.most)}
-            blocks = sum(most_blocks(self._low, self._high, size) for size in by_level.values())
+            blocks = sum(most_blocks(self._low, self._high, size) for size in found.levels)
             self._first_blocks += min(count, blocks)
         return count
 
@@ -159,6 +161,10 @@ class Front:
             self._advance(limit, report)
             if numbers[Entry.FRONT_NODES] == nodes:
                 break
+        for _ in range(MOST_LATTICES):
+            if limit.over or not self._reach_uncovered():
+                break
+            self._advance(limit, report)
         placed: Float = (
             self._points[self._outline : numbers[Entry.FRONT_NODES]].download().view(np.float64).reshape(-1, 2)
         )
@@ -191,6 +197,48 @@ class Front:
         first, nodes = self._unflagged, int(self._numbers[Entry.FRONT_NODES])
         self._unflagged = nodes
         return nodes > first and self._propose_beyond("flag_gaps", first, nodes - first)
+
+    def _reach_uncovered(self) -> bool:
+        """Places a lattice around samples that have no node nearby, for the front to continue from.
+
+        Returns:
+            Whether there are any proposals.
+        """
+        device, numbers = self._device, self._numbers
+        if self._lattice is None or self._lattice.samples is None:
+            return False
+        samples, at_samples = self._lattice.samples
+        flags = device.empty(samples.size, np.int32)
+        device.launch(
+            "flag_uncovered", samples.size, samples, at_samples, UNCOVERED, self._nodes, self._cells.view, flags
+        )
+        uncovered = np.flatnonzero(flags.download())
+        if not uncovered.size:
+            return False
+        first = int(numbers[Entry.FRONT_NODES])
+        most, outline = min(self._most_in_lattice, self._limit - first), self._given
+        found = further_points(
+            outline.points, outline.pieces, outline.boundary, self._lattice, uncovered, self._sizes, device, most
+        )
+        if not found.count:
+            return False
+        flags = device.empty(found.count, np.int32)
+        device.launch(
+            "flag_uncovered", found.count, found.places, found.sizes, 1.0, self._nodes, self._cells.view, flags
+        )
+        listed, count = flagged_indices(flags)
+        if not count:
+            return False
+        self._points, self._node_sizes = self._points.grown(first + count), self._node_sizes.grown(first + count)
+        device.launch("take_places", count, listed, found.places, self._points[first:])
+        device.launch("gather_float64", count, found.sizes, listed, self._node_sizes[first:])
+        numbers[Entry.FRONT_NODES] = first + count
+        numbers[Entry.FRONT_BLOCKS] += count
+        numbers[Entry.PENDING_PROPOSALS] = numbers[Entry.WAITING_PROPOSALS] = numbers[Entry.FRESH_PROPOSALS] = 0
+        self._reserve(count)
+        flags = device.empty(count, np.int32)
+        flags.fill(1)  # places near nodes are missing: any other may be at a side
+        return self._propose_beyond("flag_open_sides", first, count, flags)
 
     def _propose_beyond(self, kernel: str, first: int, count: int, flags: DeviceArray | None = None) -> bool:
         """Proposes apexes at those of some nodes that a kernel flags, for a front that has stopped.

@@ -7,9 +7,10 @@ to the longest segment of the boundary.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack
 from dmr.mesh.types import Float, Int
@@ -20,11 +21,12 @@ from dmr.sizing.source import DeviceSizes
 CLEARANCE = (
     3.0  # sizes between the lattice and the outline: walls of narrow strips stay parallel to layers of the front
 )
-FREE_VERTEX_CLEARANCE = 0.65  # the same for vertices without segments, from which no front advances
+FREE_VERTEX_CLEARANCE = 0.5  # the same for vertices without segments, from which no front advances
 MOST_ROWS = 2**24
 EVEN = 0.02  # largest relative difference of a size from that of the lattice,
 NEARLY_EVEN = 0.14  # and where sizes vary
 SAMPLES, LEAST_SHARE = 256, 1 / 16  # of all places, and the share of samples with nearly the size of the lattice
+FINER_SAMPLES = 4.0  # where the outline gives few samples: more of these, since many lie near the outline
 FIT = 1e-3  # largest sine by which a segment is off the direction of a row,
 FIT_OF_LENGTH = 0.02  # and sizes by which its length is off a whole number of them
 FINER, COARSER = 0.997, 1.051  # sizes of lattices that fit, in units of the one for placing, 0.98 of the one wanted
@@ -57,6 +59,7 @@ class LatticePoints:
         places, sizes: the points, and the sizes there, on a device; count: how many.
         least, most: bounds of the sizes.
         sides: where sizes vary, (count,) int32, 1 for the points that do not have six neighbours in the lattice.
+        samples: places in the domain at which sizes have been evaluated, and their sizes, if these vary by place.
     """
 
     places: DeviceArray
@@ -65,6 +68,12 @@ class LatticePoints:
     least: float
     most: float
     sides: DeviceArray | None = None
+    samples: tuple[DeviceArray, DeviceArray] | None = None
+
+    @property
+    def levels(self) -> list[float]:
+        """A size for each power of 2 between those of points."""
+        return list({math.frexp(size)[1]: size for size in (self.least, self.most)}.values()) if self.count else []
 
 
 def lattice_points(
@@ -88,20 +97,77 @@ def lattice_points(
         device: where points are flagged; most: points at most; even: whether the size is the same everywhere.
         fewest: there is no lattice, either, if it would have about fewer points than this.
     """
-    none = LatticePoints(device.empty(0, POINT), device.empty(0, np.float64), 0, size, size)
     rows = _rows(points, boundary, size, most) if np.isfinite(size) else None  # infinity is no target
+    if even:
+        return _filled(points, pieces, rows, size, sizes, device, even=True)
+    sampled, found = _sampled(rows, sizes, device), _no_points(device)
+    if sampled is not None:
+        size, share = _most_frequent(sampled[1].download())
+        filled = _rows(points, boundary, size, most) if share >= LEAST_SHARE else None
+        if filled is not None and share * filled.counts.sum() >= fewest:
+            found = _filled(points, pieces, filled, size, sizes, device)
+    if fewest and (sampled is None or sampled[0].size < SAMPLES // 2):  # sizes may be smaller in the interior
+        finer = math.sqrt(_area(points, boundary) / (0.5 * ROOT_OF_THREE * FINER_SAMPLES * SAMPLES))
+        sampled = _sampled(_rows(points, boundary, finer, most), sizes, device)
+    return replace(found, samples=sampled)
+
+
+def _sampled(rows: _Rows | None, sizes: DeviceSizes, device: Device) -> tuple[DeviceArray, DeviceArray] | None:
+    """Returns some of the places of rows, and the sizes there; None if there are none."""
     if rows is None or not rows.counts.sum():
-        return none
-    if not even:
-        samples = device.array(_samples(rows), POINT)
-        at_samples = device.empty(samples.size, np.float64)
-        sizes.evaluate(samples, samples.size, at_samples)
-        size, share = _most_frequent(at_samples.download())
-        if share < LEAST_SHARE:
-            return none
-        rows = _rows(points, boundary, size, most)
-        if rows is None or not rows.counts.sum() or share * rows.counts.sum() < fewest:
-            return none
+        return None
+    samples = device.array(_samples(rows), POINT)
+    found = device.empty(samples.size, np.float64)
+    sizes.evaluate(samples, samples.size, found)
+    return samples, found
+
+
+def further_points(
+    points: Float,
+    pieces: Int,
+    boundary: Int,
+    found: LatticePoints,
+    uncovered: NDArray[np.int64],
+    sizes: DeviceSizes,
+    device: Device,
+    most: int,
+) -> LatticePoints:
+    """Returns the points of another lattice, around samples that have no point nearby.
+
+    Sizes there may be much smaller than at the outline, from which no front reaches them.
+
+    Args:
+        found: has the samples; uncovered: the numbers of these; the others are those of `lattice_points`.
+    """
+    assert found.samples is not None
+    places, at_samples = (array.download() for array in found.samples)
+    size, _ = _most_frequent(at_samples[uncovered])
+    if not math.isfinite(size):
+        return _no_points(device)
+    around = places.view(np.float64).reshape(-1, 2)
+    # As far as to the next sample.
+    apart = 2.0 * math.sqrt(_area(points, boundary) / (0.5 * ROOT_OF_THREE * len(around)))
+    rows = _rows(points, boundary, size, most, (around[uncovered], apart))
+    return _filled(points, pieces, rows, size, sizes, device)
+
+
+def _no_points(device: Device) -> LatticePoints:
+    return LatticePoints(device.empty(0, POINT), device.empty(0, np.float64), 0, 0.0, math.inf)
+
+
+def _filled(
+    points: Float,
+    pieces: Int,
+    rows: _Rows | None,
+    size: float,
+    sizes: DeviceSizes,
+    device: Device,
+    *,
+    even: bool = False,
+) -> LatticePoints:
+    """Returns the places of rows that are far enough from the outline, and have about the size of the lattice."""
+    if rows is None or not rows.counts.sum():
+        return _no_points(device)
     count = int(rows.counts.sum())
     view, held = _view(rows, device)
     assert held  # `view` has only the addresses
@@ -121,7 +187,7 @@ def lattice_points(
         device.launch("fill_sizes", kept, size, found)
         return LatticePoints(taken, found, kept, size, size)
     if not kept:
-        return none
+        return _no_points(device)
     flags = device.empty(kept, np.int32)
     sizes.evaluate(taken, kept, found)
     device.launch("flag_equal_sizes", kept, found, size, NEARLY_EVEN * size, flags)
@@ -190,14 +256,31 @@ def fitting_size(points: Float, ends: Int, size: float) -> float | None:
     return min(found, default=None)  # as Gmsh, which divides segments in pieces no longer than the size
 
 
-def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
-    """Returns the rows in a domain; None if they, or places in them, could be more than `most`."""
+def _area(points: Float, boundary: Int) -> float:
+    """Returns the area on the left of segments that enclose it."""
+    start, end = points[boundary[:, 0]] - points[boundary[0, 0]], points[boundary[:, 1]] - points[boundary[0, 0]]
+    return 0.5 * float((start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0]).sum())
+
+
+def _rows(
+    points: Float, boundary: Int, size: float, most: int, around: tuple[Float, float] | None = None
+) -> _Rows | None:
+    """Returns the rows in a domain; None if they, or places in them, could be more than `most`.
+
+    Args:
+        around: (k, 2) places and a distance: only what is in the rectangle around the places, and up to this distance
+            from it.
+    """
     start, end = points[boundary[:, 0]], points[boundary[:, 1]]
     ways = end - start
     length = lengths(ways)
     longest = int(length.argmax())
     origin, along = start[longest], ways[longest] / length[longest]
     area = 0.5 * ((start - origin)[:, 0] * ways[:, 1] - (start - origin)[:, 1] * ways[:, 0]).sum()
+    if around is not None:
+        seen = _in_frame(around[0], origin, along)
+        (left, bottom), (right, top) = seen.min(axis=0) - around[1], seen.max(axis=0) + around[1]
+        area = min(area, (right - left) * (top - bottom))
     if not area < most * (0.5 * ROOT_OF_THREE * size * size):
         return None
     spacing = _spacing(float(length[longest]), size)
@@ -206,6 +289,8 @@ def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
     falls = low[:, 1] > high[:, 1]
     low[falls], high[falls] = high[falls], low[falls]
     first, stop = (np.ceil(places[:, 1] / rise).astype(np.int64) for places in (low, high))
+    if around is not None:
+        first, stop = (np.clip(bounds, int(bottom // rise), int(top // rise) + 1) for bounds in (first, stop))
     edge = np.repeat(np.arange(len(low)), stop - first)
     row = first[edge] + np.arange(len(edge)) - np.repeat(np.cumsum(stop - first) - (stop - first), stop - first)
     part = (row * rise - low[edge, 1]) / (high[edge, 1] - low[edge, 1])
@@ -215,6 +300,8 @@ def _rows(points: Float, boundary: Int, size: float, most: int) -> _Rows | None:
     shift, clearance = 0.5 * (row & 1), CLEARANCE * size
     column = np.ceil((crossing[:, 0] + clearance) / spacing - shift).astype(np.int64)
     last = np.floor((crossing[:, 1] - clearance) / spacing - shift).astype(np.int64)
+    if around is not None:
+        column, last = np.maximum(column, int(left // spacing)), np.minimum(last, int(right // spacing) + 1)
     some = last >= column
     if row.size and row[-1] - row[0] > min(most, MOST_ROWS):  # parts of the domain are very far apart
         return None

@@ -22,7 +22,7 @@ from dmr.memory import Device, open_device
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.refinement.placement.chains import Division, divide
+from dmr.refinement.placement.chains import ALMOST, Division, divide
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.lattice import fitting_size
@@ -44,8 +44,10 @@ from dmr.triangulation.rounds.triangles import DeviceTriangles
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller
 # Where sizes vary, they grow from it by GROWTH per unit of distance, unless the user says otherwise. Where such pieces
 # are shorter than REFERENCE sizes on average, they grow faster, so that fewer triangles lie between both lengths, but
-# not faster than STEEPEST: angles have a bound.
+# not faster than STEEPEST: angles have a bound. They grow by at least FASTER than those wanted within BESIDE sizes, or
+# would be lowered everywhere around such pieces.
 GROWTH, REFERENCE, STEEPEST = 0.5, 0.6, 1.0
+FASTER, BESIDE = 0.2, 8.0
 SHORT = 3.0  # sizes: if some segment is shorter, all shorter pieces make one size for all places smaller around them
 POINTS_PER_SECOND = 1e6  # with a limit on seconds, a lattice has no more points: the steps after it are not cut short
 
@@ -293,7 +295,7 @@ def _beside_fine_pieces(
     there = wanted[pieces].min(axis=1)
     if sizes.number is not None and growth is None:
         whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
-        least = 1.0 if (whole < SHORT * there).any() else FINE
+        least = 1.0 if (SPACED * whole < ALMOST * SHORT * there).any() else FINE
         shorter = np.isfinite(there) & (length < least * there)
         if not shorter.any():
             return ()
@@ -305,8 +307,23 @@ def _beside_fine_pieces(
     start, end = (points[pieces[fine, k]] for k in range(2))
     if growth is None:
         mean = float(np.cumsum(length[fine] / there[fine])[-1]) / int(fine.sum())  # in order: the same bits everywhere
-        growth = min(GROWTH * max(REFERENCE / mean, 1.0), STEEPEST)
+        wanted_growth = _growth_beside(start, end, there[fine], sizes, device)
+        growth = min(max(GROWTH * max(REFERENCE / mean, 1.0), wanted_growth + FASTER), STEEPEST)
     return (SegmentSizes(start, end, length[fine], growth),)
+
+
+def _growth_beside(start: Float, end: Float, there: Float, sizes: SizeSource, device: Device) -> float:
+    """Returns by how much sizes grow per unit of distance on the left of pieces, on average.
+
+    Args:
+        start, end: (p, 2) of the pieces; there: (p,) the sizes there; sizes: those at all places.
+    """
+    ways = end - start
+    left = np.stack([-ways[:, 1], ways[:, 0]], axis=1) / lengths(ways)[:, None]
+    away = BESIDE * there
+    beside = sizes.at(start + 0.5 * ways + away[:, None] * left, device)
+    growth = np.clip((beside - there) / away, 0.0, STEEPEST)
+    return float(np.cumsum(growth)[-1]) / len(growth)  # in order: the same bits everywhere
 
 
 def _has_coarse(outline: _Divided, lowered: SizeSource) -> bool:

@@ -17,7 +17,7 @@ from dmr.refinement.steps.thresholds import cosine_and_sine
 from dmr.triangulation.rounds.epochs import Epochs
 
 EVEN_ROUNDS, ROUNDS = (6,), (6, 6)  # of Laplace's smoothing, before each time that edges are flipped
-LIFTED_ANGLE = 42.0  # degrees; smaller angles are lifted
+LIFTED_ANGLE, EVENLY_LIFTED_ANGLE = 42.0, 44.0  # degrees; smaller angles are lifted: where sizes vary, or one is wanted
 LIFTS, SWEEPS = 12, 8  # times that the mesh is made Delaunay again, and moves before each
 FEW_STARS = 256  # one team moves these vertices faster than ten launches
 
@@ -41,7 +41,8 @@ def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Rep
             report(AVERAGED * done / sum(batches))
         if make_delaunay(state, epochs):
             incident = _incident(state)
-    _lift(state, epochs, incident, part_of(report, AVERAGED, 1.0))
+    lifted = EVENLY_LIFTED_ANGLE if even else LIFTED_ANGLE
+    _lift(state, epochs, incident, lifted, part_of(report, AVERAGED, 1.0))
     if report is not None:
         report(1.0)
 
@@ -66,7 +67,13 @@ class _Averaging:
         """Lists the neighbours of free vertices; call it again after flips."""
         state = self._state
         state.device.launch(
-            "gather_neighbours", state.vertices, state.triangles, state.vertex_origin, incident, self._neighbours
+            "gather_neighbours",
+            state.vertices,
+            state.triangles,
+            state.points,
+            state.vertex_origin,
+            incident,
+            self._neighbours,
         )
 
     def run(self, incident: DeviceArray, rounds: int) -> None:
@@ -130,12 +137,12 @@ class _Listing:
         return found
 
 
-def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, report: Report | None) -> None:
+def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, lifted: float, report: Report | None) -> None:
     """Moves free vertices of angles below the limit, and flips edges, until no move helps or all turns are over.
 
     All steps but the first take time in proportion to the listed elements only.
     """
-    device, limit = state.device, float(cosine_and_sine(LIFTED_ANGLE)[0] ** 2)
+    device, limit = state.device, float(cosine_and_sine(lifted)[0] ** 2)
     sharp, around = _Listing(device, state.vertices), _Listing(device, state.slots)
     device.launch(
         "list_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, sharp.view

@@ -100,7 +100,8 @@ def refinements(folder, *, every):
 def lattices():
     """Yields (case, digest) for domains with room for a lattice of points."""
     few = smoothing.FEW_STARS
-    for size, most in ((0.08, few), (finer_to_the_left, few), (finer_to_the_left, 0)):  # one team, or one launch a step
+    # One team, or one launch a step; the last size is far from the outline.
+    for size, most in ((0.08, few), (finer_to_the_left, few), (finer_to_the_left, 0), (sanitized.in_the_middle, few)):
         with patch.object(smoothing, "FEW_STARS", most):
             run = dmr.refine(polygon([(0, 0), (1, 0), (1, 1), (0, 1)]), size=size, device="cpu", threads=3)
         yield ["lattice", str(size).split(" at ")[0], most], digest(run.mesh.vertices, run.mesh.triangles)
