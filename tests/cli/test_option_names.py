@@ -145,6 +145,7 @@ def test_areas_that_vary_are_told_where_they_belong(value):
         ("refine x.poly --min-angel 20", "--min-angel 20; did you mean --min-angle? (see dmr refine --help)"),
         ("refine x.poly --min 20", "--min 20; did you mean --min-angle? (see dmr refine --help)"),
         ("refine x.poly --steiner petl", "'petl' is not one of petal, off-center, circumcenter; did you mean petal?"),
+        ("convert x.ele -o y.vtu", "unrecognized arguments: -o; did you mean dmr convert x.ele y.vtu? (see dmr conv"),
         ("refine x.poly --qqq", "unrecognized arguments: --qqq (see dmr refine --help)"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from dmr.cli.parsing.options import add_extras, add_feature_options
@@ -128,11 +129,18 @@ def add_convert(commands: Any) -> None:
         default=PARTITIONS[0],
         help="divide along a Hilbert curve, or by METIS (default: %(default)s)",
     )
+    parser.suggest = _suggest_second_argument
     add("--single-piece", action="store_true", help="write parts as a .vtkhdf of one piece without ghosts, for dolfinx")
     add("-f", "--force", action="store_true", help="overwrite OUT if it exists")
     add_extras(parser)
     add_threads(parser)
     add_feature_options(parser)
+
+
+def _suggest_second_argument(words: Sequence[str]) -> str:
+    """Returns the call of `dmr convert` without the option -o, which other commands have, or ""."""
+    rest = [word for word in words if word not in ("-o", "--output")]
+    return f"dmr convert {' '.join(rest)}" if len(rest) < len(words) else ""
 
 
 def add_generate(commands: Any) -> None:

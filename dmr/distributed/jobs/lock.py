@@ -45,7 +45,7 @@ def _acquire(path: Path, folder: Path) -> int:
     """Returns the descriptor of the lock's file."""
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
             raise file_error(error, folder, "cannot be written") from error
         try:

@@ -48,7 +48,7 @@ def find_format(suffix: str) -> Format | None:
     if suffix in FORMATS:
         return FORMATS[suffix]
     name = _meshio_suffixes().get(suffix)
-    return None if name is None else Format(reader=name)
+    return None if name is None else Format(reader=name, options=dict(WRITTEN_ONLY.get(name, {})))
 
 
 def check_reader(form: Format, path: Path) -> None:

@@ -112,8 +112,9 @@ ANSYS = Format(reader="ansys", mode="rb")
 # end. wkt: its regular expression takes forever on a truncated file.
 LEFT_ALONE = frozenset({"tetgen", "wkt"})
 
-# svg: a picture. flac3d: its writer supports solid elements only. ugrid: it cannot read back the triangles it writes.
-WRITTEN_ONLY = frozenset({"svg"})
+# svg: a picture, with the options of meshio's writer. flac3d: its writer supports solid elements only. ugrid: it cannot
+# read back the triangles it writes.
+WRITTEN_ONLY = {"svg": {"image_width": 1000, "stroke_width": "0.5", "fill": "#dbe6f0", "stroke": "#1b2430"}}
 READ_ONLY = frozenset({"flac3d", "ugrid"})
 
 # Packages that meshio imports to write a format, but does not install.

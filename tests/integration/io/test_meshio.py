@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import time
 import types
@@ -366,3 +367,11 @@ def test_unsupported_formats_are_refused(tmp_path: Path) -> None:
         assert "unknown suffix" in refused(tmp_path / f"a{suffix}")
         with pytest.raises(FileError, match="unknown suffix"):
             write(tmp_path / f"b{suffix}", BARE)
+
+
+def test_a_picture_is_large_enough_for_its_lines(tmp_path: Path) -> None:
+    write(tmp_path / "a.svg", BARE)
+    text = (tmp_path / "a.svg").read_text()
+    width = float(re.search(r'viewBox="\S+ \S+ (\S+) ', text)[1])
+    stroke = float(re.search(r"stroke-width: ([\d.]+)", text)[1])
+    assert width == 1000 and stroke * 1000 <= width
