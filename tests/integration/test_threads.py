@@ -161,7 +161,7 @@ def test_launches_run_alone_for_a_while_after_a_thread_that_did_not_run():
 def test_a_launch_that_finds_the_pool_taken_is_not_alone_although_it_begins_so(tmp_path):
     """Other threads may take part once the pool is free; kernels that took the first pieces for all of the launch lost
     the links of new triangles."""
-    loaded = ctypes.CDLL(str(build(tmp_path, [HOST, ROOT / "tests" / "support" / "alone.cpp"])))
+    loaded = ctypes.CDLL(str(build(tmp_path, [HOST, ROOT / "tests" / "support" / "emulated" / "alone.cpp"])))
     loaded.kernel_works_alone.restype = ctypes.c_bool
     loaded.host_timed.restype = ctypes.c_void_p
     kernel_type = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
