@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
 from dmr.distributed.unions.native import library
+from dmr.memory.host.copying import copy
 from dmr.validation.arrays.pieces import Workers
 
 T = TypeVar("T")
@@ -62,6 +63,49 @@ def touching(
     library().dmr_touch(
         corners.ctypes.data, len(corners), near.ctypes.data, least, _most(threads), found.ctypes.data
     )  # fmt: skip
+    return found
+
+
+def joined(arrays: Sequence[NDArray[Any]], threads: int | None) -> NDArray[Any]:
+    """Returns arrays one after another, as `numpy.concatenate`; they have the same dtype and further axes."""
+    given = [np.ascontiguousarray(each) for each in arrays]
+    found = np.empty((sum(map(len, given)), *given[0].shape[1:]), given[0].dtype)
+    start = 0
+    for each in given:
+        copy(
+            found[start : start + len(each)].reshape(-1).view(np.uint8), each.reshape(-1).view(np.uint8), _most(threads)
+        )
+        start += len(each)
+    return found
+
+
+def frozen(neighbours: NDArray[np.int32], segments: NDArray[np.int32], threads: int | None) -> NDArray[np.bool_]:
+    """Returns (m,) bool: which triangles have an edge without a segment and without a triangle on its other side.
+
+    Args:
+        neighbours, segments: (m, 3) the triangle across each edge, and the segment on it, -1 where there is none.
+    """
+    neighbours, segments = np.ascontiguousarray(neighbours), np.ascontiguousarray(segments)
+    found = np.empty(len(neighbours), np.bool_)
+    library().dmr_frozen(
+        neighbours.ctypes.data, segments.ctypes.data, len(found), _most(threads), found.ctypes.data
+    )  # fmt: skip
+    return found
+
+
+def at_frozen(
+    neighbours: NDArray[np.int32], segments: NDArray[np.int32], frozen: NDArray[np.bool_], threads: int | None
+) -> NDArray[np.bool_]:
+    """Returns (m, 3) bool: which edges without a segment are those of a triangle that is not frozen beside one that is.
+
+    Args:
+        neighbours, segments: as for `frozen`; frozen: (m,).
+    """
+    neighbours, segments = np.ascontiguousarray(neighbours), np.ascontiguousarray(segments)
+    found = np.empty(neighbours.shape, np.bool_)
+    library().dmr_cut_edges(
+        neighbours.ctypes.data, segments.ctypes.data, frozen.ctypes.data, len(found), _most(threads), found.ctypes.data
+    )
     return found
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ARRAYS, LARGE = "arrays.bin", "large-{}.bin"
 ALIGNMENT = 64  # of each array in the file, in bytes: a cache line
-OWN_FILE = 2**24  # bytes, from which on an array has a file to itself
+OWN_FILE = 2**22  # bytes, from which on an array has a file to itself
 WRITERS = 4  # threads of a folder; the system lets one at a time write to a file
 WRITTEN_AT_ONCE = 2**26  # bytes
 _END = 8  # bytes at the end of the file: the place of the index

@@ -13,6 +13,7 @@ from dmr.distributed.jobs.task import Resources, Task
 from dmr.memory import open_device
 
 MOST_AT_ONCE = 8  # tasks; each may hold a tile in memory
+MORE_THREADS = 2  # times a task's share, because tasks wait for the device, for files and for the interpreter
 
 
 class InProcess:
@@ -36,7 +37,7 @@ class InProcess:
             return [self.store.run(task, self._resources) for task in tasks]
         threads = self._resources.threads or available_threads()
         at_once = min(MOST_AT_ONCE, threads, len(tasks))
-        each = replace(self._resources, threads=threads // at_once)
+        each = replace(self._resources, threads=min(threads, MORE_THREADS * threads // at_once))
         with ThreadPoolExecutor(at_once) as executor:
             futures = {task.name: executor.submit(self.store.run, task, each) for task in tasks}
             try:

@@ -101,7 +101,7 @@ def find_border(
             outer = np.zeros(len(mesh.vertices), bool)
             outer[found[found >= 0]] = True
             chosen = np.flatnonzero(touching(mesh.triangles, outer, resources.threads))
-            layers.append(restricted(section.as_piece(), chosen))
+            layers.append(section.restricted(chosen))
             triangles.append(before + chosen)
         before += len(mesh.triangles)
         vertices = max(vertices, section.numbers.highest + 1)

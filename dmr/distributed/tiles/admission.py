@@ -74,7 +74,7 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
     """Returns the active part of a patch whose vertices are numbered; `threads` compute, None for all cores."""
     with step("edges"):
         edges = edges_of(patch, threads)
-    frozen = edges.frozen()
+    frozen = edges.frozen(threads)
     sides = active_sides(patch, edges, frozen)
     rows = np.flatnonzero(sides > 0)
     inside = ~whole.boundary[patch.segment_origin]
@@ -125,7 +125,7 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
         local_ends=local(ends),
         anchor=anchor,
         acute=acute,
-        cuts=cut_edges(patch, edges, frozen),
+        cuts=cut_edges(patch, edges, frozen, threads),
         waits=((sides == 1) & inside)[rows],
     )
 

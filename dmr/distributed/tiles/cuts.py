@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
-from dmr.distributed.threaded import flags, touching
+from dmr.distributed.threaded import at_frozen, flags, rows_taken, touching
 from dmr.distributed.tiles.patch import NEXT, Edges, Mask, Patch
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
@@ -60,19 +60,15 @@ class CutEdges:
     beyond: Float
 
 
-def cut_edges(patch: Patch, edges: Edges, frozen: Mask) -> CutEdges:
-    """Returns the edges between the active and the frozen triangles of a patch."""
+def cut_edges(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = None) -> CutEdges:
+    """Returns the edges between the active and the frozen triangles of a patch; `threads` as for `edges_of`."""
     triangles = patch.mesh.triangles
-    rows = np.flatnonzero(frozen)
-    across = edges.neighbours[rows]
-    is_cut = (across >= 0) & (edges.segments[rows] < 0) & ~frozen[across]
-    beyond, active = np.repeat(rows, 3)[is_cut.reshape(-1)], across[is_cut]
-    number = np.sort(3 * active.astype(np.int64) + (edges.neighbours[active] == beyond[:, None]).argmax(axis=1))
-    triangle, k = number // 3, number % 3
-    corners, place = triangles[triangle], np.arange(len(triangle))
-    starts, ends = corners[place, NEXT[k]], corners[place, AFTER_NEXT[k]]
-    apexes = triangles[edges.neighbours[triangle, k]].sum(axis=1, dtype=np.int64) - starts - ends
-    return CutEdges(starts, ends, patch.mesh.vertices[apexes])
+    number = np.flatnonzero(at_frozen(edges.neighbours, edges.segments, frozen, threads))
+    triangle, k = np.divmod(number, 3)
+    starts, ends = (np.take(triangles, 3 * triangle + each[k]) for each in (NEXT, AFTER_NEXT))
+    across = np.take(edges.neighbours, number)
+    beyond = rows_taken(triangles, across, threads).sum(axis=1, dtype=np.int64) - starts - ends
+    return CutEdges(starts, ends, rows_taken(patch.mesh.vertices, beyond, threads))
 
 
 def active_sides(patch: Patch, edges: Edges, frozen: Mask) -> NDArray[np.int64]:

@@ -133,9 +133,13 @@ class Tiles:
             return self.patch
         return _taken(self.patch, np.flatnonzero(self.block == place), threads)
 
-    def save(self, arrays: Arrays) -> None:
-        """Stores the patch, and which tiles its triangles belong to."""
-        self.patch.save(arrays)
+    def save(self, arrays: Arrays, *, patch: bool = True) -> None:
+        """Stores the patch, and which tiles its triangles belong to.
+
+        Args:
+            patch: whether all of the patch is stored; otherwise only what has changed when it was cut, the seeds.
+        """
+        (self.patch.save if patch else self.patch.save_seeds)(arrays)
         arrays[PREDICTED] = self.predicted
         if self.block is not None:
             arrays[BLOCK] = self.block
@@ -175,13 +179,13 @@ def cut(
             if turn % 3:
                 component = _around_seeds(patch, edges.neighbours, weights, tile_triangles, turn, threads)
             if component is None:
-                component = components(edges.neighbours)
+                component = components(edges.neighbours, thread_count(threads))
         with step("blocks"):
             places = _tripled_centroids(mesh, threads)
             block = _blocks(places, weights, component, tile_triangles, SHIFTS[turn % len(SHIFTS)], threads)
     marked = replace(patch, seeds=patch.seeds & _beside_cuts(edges, block, threads), edges=edges)
     by_tile = np.bincount(block, weights, minlength=1).astype(np.int64)  # whole numbers, so that sums are exact
-    return Tiles(marked, None if len(by_tile) == 1 and marked.uses_all_vertices else block, by_tile)
+    return Tiles(marked, None if len(by_tile) == 1 and marked.uses_all_vertices(threads) else block, by_tile)
 
 
 def _taken(patch: Patch, chosen: NDArray[np.intp], threads: int | None) -> Patch:
@@ -245,7 +249,7 @@ def _around_seeds(
     distance = spread(patch, none, layers, threads)[1]
     while layers >= FIRST_LAYERS:
         near = touching(patch.mesh.triangles, distance < layers, threads)
-        parts = components(_links_within(neighbours, near, threads))
+        parts = components(_links_within(neighbours, near, threads), thread_count(threads))
         if np.bincount(parts[near], weights[near]).max(initial=0) <= most:
             return parts
         layers //= 2

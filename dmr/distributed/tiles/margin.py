@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.steps import step
+from dmr.distributed.threaded import joined, rows_taken
 from dmr.distributed.tiles.admission import Tile
 from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_sparse
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
@@ -72,6 +73,7 @@ def separated(
     depth: int,
     warnings: tuple[str, ...],
     core_arrays: InMemory,
+    threads: int | None = None,
 ) -> Callable[[], Refined]:
     """Downloads a refined tile.
 
@@ -84,6 +86,7 @@ def separated(
             the triangles that wait.
         warnings: of the refinement.
         core_arrays: receives the core, if there is one.
+        threads: that complete it; None for all cores.
     """
     seeds = _waiting(state, left)
     in_margin, in_core = _flags(tile, state, seeds, depth)
@@ -113,7 +116,7 @@ def separated(
             core=core_arrays if has_core else None,
             core_triangles=core_triangles,
             core_border=core_border,
-            margin=_with_frozen(tile, frozen, Patch.load(margin_arrays)),
+            margin=_with_frozen(tile, frozen, Patch.load(margin_arrays), threads),
             margin_border=margin_border,
             inserted=inserted,
             warnings=warnings,
@@ -294,25 +297,25 @@ def _frozen(tile: Tile, margin: _Side) -> _Frozen:
     return _Frozen(_found(places, tile.frozen_triangles), between, _found(places, segments[between]))
 
 
-def _with_frozen(tile: Tile, frozen: _Frozen, margin: Patch) -> Patch:
+def _with_frozen(tile: Tile, frozen: _Frozen, margin: Patch, threads: int | None) -> Patch:
     """Returns a margin with the frozen triangles of its tile, and the segments between them."""
     patch, own, mesh = tile.patch, tile.patch.mesh, margin.mesh
     assert own.segment_markers is not None and mesh.segment_markers is not None
 
-    def joined(of_frozen: NDArray[Any] | None, rows: NDArray[Any] | None) -> Any:
+    def with_frozen(of_frozen: NDArray[Any] | None, rows: NDArray[Any] | None) -> Any:
         if of_frozen is None or rows is None:
             return None
-        return np.concatenate([np.take(of_frozen, tile.frozen_rows, axis=0), rows])
+        return joined([rows_taken(of_frozen, tile.frozen_rows, threads), rows], threads)
 
     united = Mesh.sound(
         vertices=mesh.vertices,
         vertex_markers=mesh.vertex_markers,
         vertex_attributes=mesh.vertex_attributes,
-        triangles=np.concatenate([frozen.triangles, mesh.triangles]),
+        triangles=joined([frozen.triangles, mesh.triangles], threads),
         segments=np.concatenate([frozen.segments, mesh.segments]),
         segment_markers=np.concatenate([own.segment_markers[frozen.between], mesh.segment_markers]),
-        triangle_attributes=joined(own.triangle_attributes, mesh.triangle_attributes),
-        area_bounds=joined(own.area_bounds, mesh.area_bounds),
+        triangle_attributes=with_frozen(own.triangle_attributes, mesh.triangle_attributes),
+        area_bounds=with_frozen(own.area_bounds, mesh.area_bounds),
     )
     return Patch(
         Piece(united, margin.numbers),

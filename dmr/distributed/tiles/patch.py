@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.threads import thread_count
-from dmr.distributed.threaded import flags, rows_taken, touching
+from dmr.distributed.threaded import flags, frozen, rows_taken, touching
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite
@@ -41,12 +41,9 @@ class Edges:
     neighbours: Int
     segments: Int
 
-    def frozen(self) -> Mask:
-        """Returns (m,) bool: whether a triangle has a cut edge."""
-        at = np.flatnonzero(self.neighbours.reshape(-1) < 0)  # few, as a rule
-        found = np.zeros(len(self.neighbours), np.bool_)
-        found[at[self.segments.reshape(-1)[at] < 0] // 3] = True
-        return found
+    def frozen(self, threads: int | None = None) -> Mask:
+        """Returns (m,) bool: whether a triangle has a cut edge; `threads` compute, None for all cores."""
+        return frozen(self.neighbours, self.segments, threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +83,19 @@ class Patch:
 
     def save(self, arrays: Arrays) -> None:
         """Stores the arrays by name, without what is zero as a rule."""
+        self.save_all_but_seeds(arrays)
+        self.save_seeds(arrays)
+
+    def save_seeds(self, arrays: Arrays) -> None:
+        """Stores the seeds, which `save_all_but_seeds` leaves out."""
+        places = np.flatnonzero(self.seeds)
+        store_sparse(arrays, "seeds", self.seeds[places], places)
+
+    def save_all_but_seeds(self, arrays: Arrays) -> None:
+        """Stores the other arrays."""
         self.piece.save(arrays)
         arrays["segment_origin"] = self.segment_origin
-        for name in MOSTLY_ZERO:
+        for name in [name for name in MOSTLY_ZERO if name != "seeds"]:
             values = getattr(self, name)
             if name == "vertex_origin":
                 values = values - np.int32(FREE_VERTEX)
@@ -115,12 +122,9 @@ class Patch:
         """Whether its triangles have attributes or area bounds."""
         return any(each is not None and each.size for each in (self.mesh.triangle_attributes, self.mesh.area_bounds))
 
-    @property
-    def uses_all_vertices(self) -> bool:
-        """Whether each vertex is a corner of a triangle."""
-        used = np.zeros(len(self.numbers), np.bool_)
-        used[self.mesh.triangles] = True
-        return bool(used.all())
+    def uses_all_vertices(self, threads: int | None = None) -> bool:
+        """Whether each vertex is a corner of a triangle; `threads` compute, None for all cores."""
+        return bool(flags(len(self.numbers), self.mesh.triangles, threads).all())
 
     def numbered(self, first: int) -> Patch:
         """Returns the patch with numbers from `first` on for the vertices that have none."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.distributed.tiles.piece import PER_TRIANGLE, Piece
 from dmr.distributed.unions.numbering import Union, is_among
 from dmr.mesh.edges import edge_keys
@@ -27,9 +28,19 @@ def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None)
         vertices: the vertices to keep, in their order, which include those of the triangles; None for those alone, in
             the order of their numbers.
     """
-    mesh = piece.mesh
+    return restricted_mesh(piece.mesh, piece.numbers.__getitem__, triangles, vertices=vertices)
+
+
+def restricted_mesh(
+    mesh: Mesh, numbers: Callable[[Index], NDArray[np.int64]], triangles: Index, *, vertices: Index | None = None
+) -> Piece:
+    """Returns some triangles of a mesh, as `restricted` does; `numbers` returns those of vertices."""
     corners = mesh.triangles[triangles]
-    kept = _by_number(_used(corners, len(mesh.vertices)), piece.numbers) if vertices is None else vertices
+    if vertices is None:
+        used = distinct(corners)
+        kept, own = _by_number(used, numbers(used))
+    else:
+        kept, own = vertices, numbers(vertices)
     place = np.full(len(mesh.vertices), -1, np.int32)
     place[kept] = np.arange(len(kept))
     corners = place[corners]
@@ -41,7 +52,7 @@ def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None)
     arrays["segment_markers"] = _rows(mesh.segment_markers, near)
     arrays |= {name: _rows(getattr(mesh, name), kept) for name in PER_VERTEX}
     arrays |= {name: _rows(getattr(mesh, name), triangles) for name in PER_TRIANGLE}
-    return Piece(Mesh.sound(**arrays), piece.numbers[kept])
+    return Piece(Mesh.sound(**arrays), own)
 
 
 def united(pieces: Sequence[Piece]) -> Piece:
@@ -67,17 +78,12 @@ def united(pieces: Sequence[Piece]) -> Piece:
     return Piece(Mesh.sound(**arrays), union.numbers)
 
 
-def _by_number(vertices: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns vertices in the order of their numbers."""
-    own = numbers[vertices]
-    return vertices if (own[1:] > own[:-1]).all() else vertices[np.argsort(own)]
-
-
-def _used(corners: Index, count: int) -> NDArray[np.int64]:
-    """The vertices of triangles, ascending; `count` is the number of all vertices."""
-    used = np.zeros(count, bool)
-    used[corners] = True
-    return np.flatnonzero(used)
+def _by_number(vertices: Index, own: NDArray[np.int64]) -> tuple[Index, NDArray[np.int64]]:
+    """Returns vertices, which have these numbers, and the numbers, in the order of the latter."""
+    if (own[1:] > own[:-1]).all():
+        return vertices, own
+    order = np.argsort(own)
+    return vertices[order], own[order]
 
 
 def _are_edges(ends: Index, corners: Index, count: int) -> NDArray[np.bool_]:

@@ -79,7 +79,8 @@ def refine_patch(
         with step("wait"):
             held.enter_context(device.lock)
         held.enter_context(device.current)
-        finish = _refined(tile, whole, bounds, device, depth, InMemory() if core_arrays is None else core_arrays)
+        core_arrays = InMemory() if core_arrays is None else core_arrays
+        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads)
         with step("release"):
             device.release_memory()  # the next tile needs blocks of other sizes, beside which these would stay
     with step("finish"):
@@ -87,7 +88,13 @@ def refine_patch(
 
 
 def _refined(
-    tile: Tile, whole: Whole, bounds: Bounds, device: Device, depth: int, core_arrays: InMemory
+    tile: Tile,
+    whole: Whole,
+    bounds: Bounds,
+    device: Device,
+    depth: int,
+    core_arrays: InMemory,
+    threads: int | None,
 ) -> Callable[[], Refined]:
     """Refines a tile; arguments are those of `refine_patch`, and the result gives its result without the device."""
     with step("admit"):
@@ -97,7 +104,7 @@ def _refined(
         statistics, ending = _run(tile.mesh, state, settings)
         left, warnings = unrefined(state, ending), tuple(statistics.warnings)
     with step("separate"):
-        return separated(tile, state, left, depth, warnings, core_arrays)
+        return separated(tile, state, left, depth, warnings, core_arrays, threads or device.threads or None)
 
 
 def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:

@@ -26,6 +26,7 @@ from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
+from dmr.distributed.threaded import flags
 from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import edges_of
@@ -144,15 +145,15 @@ def begin(
     device.release_memory()
     whole.save(out)
     asked.save(out)
-    used = np.zeros(len(patch.numbers), np.bool_)
-    used[patch.mesh.triangles] = True
-    loose = np.flatnonzero(~used)
+    loose = np.flatnonzero(~flags(len(patch.numbers), patch.mesh.triangles, resources.threads))
     if len(loose):
         restricted(patch.piece, np.empty(0, np.int64), vertices=loose).save(Stored(out, LOOSE))
+    with step("write"):
+        replace(patch, edges=edges).save_all_but_seeds(Stored(out, TILES))  # large arrays beside the next step
     with step("cut"):
         tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads)
     with step("write"):
-        tiles.save(Stored(out, TILES))
+        tiles.save(Stored(out, TILES), patch=False)
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
         "warnings": [*notes, *told], "loose": bool(len(loose)), "placed": placed,
@@ -342,10 +343,12 @@ def join(
         band = glued(parts, threads)
     with step("edges"):
         edges = edges_of(band, threads)
+    with step("write"):
+        replace(band, edges=edges).save_all_but_seeds(Stored(out, TILES))  # large arrays beside the next step
     with step("cut"):
         tiles = cut(band, edges, Bounds.load(bounds, inputs[0]), tile_triangles, turn, threads)
     with step("write"):
-        tiles.save(Stored(out, TILES))
+        tiles.save(Stored(out, TILES), patch=False)
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 

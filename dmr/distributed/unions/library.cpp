@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "components.hpp"
 #include "portable/interrupts.hpp"
 #include "rows.hpp"
 #include "union.hpp"
@@ -12,8 +13,6 @@
 using namespace unions;
 
 namespace {
-
-constexpr int64_t TRIANGLES_PER_STOP = 1 << 20; // after which a signal is handled
 
 struct Point {
     double x, y;
@@ -63,6 +62,18 @@ extern "C" void dmr_flag(const void *numbers, int32_t wide, int64_t count, int32
 extern "C" void dmr_touch(const int32_t (*triangles)[3], int64_t count, const unsigned char *near, int32_t least,
                           int32_t threads, unsigned char *found) {
     interruptible([&] { touch(triangles, count, near, least, threads, found); });
+}
+
+// Flags the triangles with a cut edge: without a segment, and without a triangle on its other side.
+extern "C" void dmr_frozen(const int32_t (*neighbours)[3], const int32_t (*segments)[3], int64_t count, int32_t threads,
+                           unsigned char *found) {
+    interruptible([&] { flag_frozen({neighbours, segments}, count, threads, found); });
+}
+
+// Flags the edges between active triangles and frozen ones, at the active ones.
+extern "C" void dmr_cut_edges(const int32_t (*neighbours)[3], const int32_t (*segments)[3], const unsigned char *frozen,
+                              int64_t count, int32_t threads, unsigned char (*found)[3]) {
+    interruptible([&] { flag_cut_edges({neighbours, segments}, frozen, count, threads, found); });
 }
 
 // Computes the area of each triangle, and flags: 1 if its smallest angle is below the bound whose squared cosine is
@@ -159,41 +170,22 @@ extern "C" int64_t dmr_unite(const List *lists, int32_t count, int32_t threads, 
 
 // Finds numbers in a list: their places, or -1. As long as they ascend, each is searched from the place of the last one
 // on.
-extern "C" void dmr_find_numbers(const List *list, const int64_t *wanted, int64_t count, int32_t *found) {
-    host::interruptible([&](host::Call &) {
-        int64_t at = 0;
-        for (int64_t k = 0; k < count; ++k) {
-            at = list->lower_bound_after(wanted[k], k > 0 && wanted[k - 1] <= wanted[k] ? at : 0);
-            found[k] = at < list->count && list->number(at) == wanted[k] ? int32_t(at) : -1;
-        }
+extern "C" void dmr_find_numbers(const List *list, const int64_t *wanted, int64_t count, int32_t threads,
+                                 int32_t *found) {
+    interruptible([&] {
+        by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+            int64_t at = 0;
+            for (std::size_t k = begin; k < end; ++k) {
+                const bool after = k > begin && wanted[k - 1] <= wanted[k];
+                at = after ? list->lower_bound_after(wanted[k], at) : list->lower_bound(wanted[k]);
+                found[k] = at < list->count && list->number(at) == wanted[k] ? int32_t(at) : -1;
+            }
+        });
     });
 }
 
 // Finds the connected components of triangles: labels[t] becomes the smallest number of a triangle in that of t. Of
 // each triangle, `neighbours` has three, -1 where there is none.
-extern "C" void dmr_components(const int32_t *neighbours, int64_t count, int32_t *labels) {
-    host::interruptible([&](host::Call &) {
-        const auto root = [&](int32_t t) {
-            while (labels[t] != t)
-                t = labels[t] = labels[labels[t]];
-            return t;
-        };
-        try {
-            for (int64_t t = 0; t < count; ++t) {
-                if (t % TRIANGLES_PER_STOP == 0)
-                    host::stop_point();
-                labels[t] = int32_t(t);
-                for (int k = 0; k < 3; ++k) {
-                    const int32_t across = neighbours[3 * t + k];
-                    if (across < 0 || across >= t) // the pair comes later
-                        continue;
-                    const int32_t a = root(int32_t(t)), b = root(across);
-                    labels[std::max(a, b)] = std::min(a, b);
-                }
-            }
-            for (int64_t t = 0; t < count; ++t)
-                labels[t] = labels[labels[t]]; // that of a smaller triangle is final
-        } catch (const host::Interrupted &) {
-        }
-    });
+extern "C" void dmr_components(const int32_t (*neighbours)[3], int64_t count, int32_t threads, int32_t *labels) {
+    interruptible([&] { find_components(neighbours, count, threads, labels); });
 }

@@ -31,8 +31,8 @@ def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
     loaded = load_library(LIBRARY, ("dmr_unions_interface", INTERFACE))
     interruptible(loaded, "dmr_unite", c_int64, POINTER(NumberedList), c_int32, c_int32, c_void_p, c_void_p)
-    interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_void_p)
-    interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_void_p)
+    interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_int32, c_void_p)
+    interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_int32, c_void_p)
     shapes = (c_void_p, c_void_p, c_int64, c_double, c_double, c_int32, c_void_p, c_void_p)
     interruptible(loaded, "dmr_shapes", None, *shapes)
     interruptible(
@@ -42,18 +42,21 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_walls", None, *walls)
     interruptible(loaded, "dmr_take_rows", None, c_void_p, c_int64, c_void_p, c_int32, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_flag", None, c_void_p, c_int32, c_int64, c_int32, c_void_p)
+    interruptible(loaded, "dmr_frozen", None, c_void_p, c_void_p, c_int64, c_int32, c_void_p)
+    interruptible(loaded, "dmr_cut_edges", None, c_void_p, c_void_p, c_void_p, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_touch", None, c_void_p, c_int64, c_void_p, c_int32, c_int32, c_void_p)
     return loaded
 
 
-def components(neighbours: NDArray[np.int32]) -> NDArray[np.int32]:
+def components(neighbours: NDArray[np.int32], threads: int = 1) -> NDArray[np.int32]:
     """Returns (m,) the connected component of each triangle: the smallest number of its triangles.
 
     Args:
         neighbours: (m, 3), -1 where there is none; links go both ways.
+        threads: that compute.
     """
     links, labels = np.ascontiguousarray(neighbours, np.int32), np.empty(len(neighbours), np.int32)
-    library().dmr_components(links.ctypes.data, len(links), labels.ctypes.data)
+    library().dmr_components(links.ctypes.data, len(links), threads, labels.ctypes.data)
     return labels
 
 

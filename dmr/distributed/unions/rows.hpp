@@ -72,4 +72,32 @@ inline void touch(const int32_t (*triangles)[3], std::size_t count, const unsign
     });
 }
 
+// The edges of triangles: the triangle across each, and the segment on it; negative if there is none.
+struct Edges {
+    const int32_t (*neighbours)[3];
+    const int32_t (*segments)[3];
+};
+
+// Flags the triangles with an edge that has no segment, and no triangle on its other side.
+inline void flag_frozen(const Edges &edges, std::size_t count, int threads, unsigned char *found) {
+    by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t) {
+            const int32_t *const across = edges.neighbours[t], *const on = edges.segments[t];
+            found[t] = (across[0] < 0 && on[0] < 0) || (across[1] < 0 && on[1] < 0) || (across[2] < 0 && on[2] < 0);
+        }
+    });
+}
+
+// Flags the edges without a segment between a triangle that is not frozen and one that is, at the former.
+inline void flag_cut_edges(const Edges &edges, const unsigned char *frozen, std::size_t count, int threads,
+                           unsigned char (*found)[3]) {
+    by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t)
+            for (int k = 0; k < 3; ++k) {
+                const int32_t across = edges.neighbours[t][k];
+                found[t][k] = !frozen[t] && across >= 0 && edges.segments[t][k] < 0 && frozen[across];
+            }
+    });
+}
+
 } // namespace unions

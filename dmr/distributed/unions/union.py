@@ -43,12 +43,12 @@ class Numbers:
             self.entries.ctypes.data, len(self.entries), self.first, None if places is None else places.ctypes.data
         )
 
-    def find(self, wanted: Int64) -> Int32:
-        """Returns (k,) the places of numbers in the list, -1 for those that are not in it."""
+    def find(self, wanted: Int64, threads: int = 1) -> Int32:
+        """Returns (k,) the places of numbers in the list, -1 for those that are not in it; `threads` search."""
         entries = np.ascontiguousarray(self.entries)
         wanted, found = np.ascontiguousarray(wanted, np.int64), np.empty(len(wanted), np.int32)
         library().dmr_find_numbers(
-            Numbers(entries, self.first).native(), wanted.ctypes.data, len(wanted), found.ctypes.data
+            Numbers(entries, self.first).native(), wanted.ctypes.data, len(wanted), threads, found.ctypes.data
         )
         return found
 
@@ -98,7 +98,7 @@ def unite_after(first: Numbers, lists: Sequence[Numbers], threads: int) -> Unite
         OptionError, MemoryError: as `unite` does.
     """
     union = unite(lists, threads)
-    at = first.find(union.numbers)
+    at = first.find(union.numbers, threads)
     is_new = at < 0
     before, new = len(first.entries), int(np.count_nonzero(is_new))
     _check_length(before + new)

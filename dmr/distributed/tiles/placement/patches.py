@@ -86,7 +86,7 @@ class _Placing:
         self._points = patch.mesh.vertices
         self._edges = edges_of(patch, device.threads or None)
         self._frozen = self._edges.frozen()
-        self._cuts = cut_edges(patch, self._edges, self._frozen)
+        self._cuts = cut_edges(patch, self._edges, self._frozen, device.threads or None)
         self._at = sizes(self._points)
         across = self._edges.neighbours
         is_cut = (across >= 0) & (self._edges.segments < 0) & ~self._frozen[:, None]

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.tiles.bands import Reach
 from dmr.distributed.tiles.patch import published_arrays, with_numbers
 from dmr.distributed.tiles.piece import Int64, Labels, Piece, labelled
-from dmr.distributed.tiles.pieces import united
+from dmr.distributed.tiles.pieces import restricted_mesh, united
 from dmr.distributed.tiles.result.core_file import CoreFile
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
@@ -72,6 +73,19 @@ class Section:
     missing: Int = field(default_factory=lambda: NONE_MISSING)
     core: CoreFile | None = None
     border: Int64 | None = None
+
+    def restricted(self, triangles: NDArray[np.intp]) -> Piece:
+        """Returns some of its triangles as a piece (`pieces.restricted`)."""
+        numbers = self.numbers
+
+        def numbered(vertices: NDArray[Any]) -> Int64:
+            return with_numbers(numbers.entries[vertices], numbers.first)
+
+        found = restricted_mesh(self.mesh, numbered, triangles)
+        if self.labels is None:
+            return found
+        labels = Labels(self.labels.rows[triangles], self.labels.tables)
+        return Piece(labelled(found.mesh, labels), found.numbers)
 
     def as_piece(self) -> Piece:
         """Returns the section as a piece."""
