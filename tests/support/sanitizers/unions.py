@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dmr.distributed.threaded import flags, rows_taken, touching
+from dmr.distributed.threaded import at_frozen, flags, frozen, rows_taken, touching
 from dmr.distributed.unions import native
 from dmr.distributed.unions.union import Numbers, unite
 from dmr.mesh.edges import edge_keys
@@ -40,12 +40,14 @@ def main(library=None):
         given = lists(sizes, random)
         for threads in THREADS:
             union = unite(given, threads)
-            places = [each.find(union.numbers) for each in given]
+            places = [each.find(union.numbers, threads) for each in given]
             print(
                 json.dumps([sizes, threads, digest(union.numbers, union.origins, *places, *union.places)]), flush=True
             )
     neighbours = random.integers(-1, 1000, (1000, 3), np.int32)
-    print(json.dumps(["components", 1, digest(native.components(np.maximum(neighbours, -1)))]))
+    for threads in THREADS:
+        found = native.components(np.tile(np.maximum(neighbours, -1), (200, 1)), threads)
+        print(json.dumps(["components", threads, digest(found)]))
     points, corners = random.random((1000, 2)), random.integers(0, 1000, (200_000, 3), np.int32)
     keys = np.sort(edge_keys(corners[:50_000, 0], corners[:50_000, 1]))
     numbers, weights = corners[:, 0].astype(np.int64), random.integers(1, 9, len(corners))
@@ -54,7 +56,10 @@ def main(library=None):
         found += native.walls(points, corners, np.arange(0, len(corners), 2), keys, threads)
         found += native.bins(points[numbers, 0], weights, 0.0, 1e-3, 1000, threads)
         found += [rows_taken(points, numbers, threads), rows_taken(corners, corners[:, 1], threads)]
-        found.append(touching(corners, points[:, 0] < 0.1, threads))
+        found += [touching(corners, points[:, 0] < 0.1, threads, least=each) for each in (1, 2)]
+        across = np.where(corners < 900, corners, -1).astype(np.int32)
+        found.append(frozen(across, across[:, ::-1], threads))
+        found.append(at_frozen(across, across[:, ::-1], found[-1], threads))
         print(json.dumps(["triangles", threads, digest(*found)]), flush=True)
 
 

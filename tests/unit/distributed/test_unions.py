@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-from dmr.distributed.threaded import flags, rows_taken, touching
-from dmr.distributed.unions.native import bins, shapes, walls
+from dmr.distributed.threaded import at_frozen, flags, frozen, joined, rows_taken, touching
+from dmr.distributed.unions.native import bins, components, shapes, walls
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite, unite_after
 
@@ -132,3 +134,56 @@ def test_bins(pairs, width):
     assert sums.tolist() == [
         sum(w for w, k in zip(weights.tolist(), expected, strict=True) if k == b) for b in range(8)
     ]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_long_lists_are_searched_by_several_threads(threads):
+    random = np.random.default_rng(3)
+    numbers, wanted = np.unique(random.integers(0, 10**6, 300_000)), random.integers(0, 10**6, 400_000)
+    place = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+    expected = np.where(numbers[place] == wanted, place, -1)
+    np.testing.assert_array_equal(Numbers(numbers).find(wanted, threads), expected)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("links", [0.3, 0.7, 3.0])
+def test_components_by_several_threads(links, threads):
+    """Of triangles in any order, of which about `links` times as many pairs are neighbours."""
+    count, random = 300_000, np.random.default_rng(5)
+    pairs = random.integers(0, count, (int(links * count / 2), 2))
+    neighbours = np.full((count, 3), -1, np.int32)
+    used = np.zeros(count, np.int64)
+    for one, other in pairs[pairs[:, 0] != pairs[:, 1]].tolist():
+        if used[one] < 3 and used[other] < 3:
+            neighbours[one, used[one]], neighbours[other, used[other]] = other, one
+            used[one] += 1
+            used[other] += 1
+    rows, k = np.nonzero(neighbours >= 0)
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, neighbours[rows, k])), shape=(count, count))
+    number, labels = connected_components(graph, directed=False)
+    smallest = np.full(number, count)
+    np.minimum.at(smallest, labels, np.arange(count))
+    np.testing.assert_array_equal(components(neighbours, threads), smallest[labels])
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_flags_of_triangles_and_edges_by_several_threads(threads):
+    random = np.random.default_rng(6)
+    neighbours = random.integers(-1, 200_000, (200_000, 3), np.int32)
+    neighbours[random.random(neighbours.shape) < 0.1] = -1
+    segments = np.where(random.random(neighbours.shape) < 0.5, 3, -1).astype(np.int32)
+    found = frozen(neighbours, segments, threads)
+    np.testing.assert_array_equal(found, ((neighbours < 0) & (segments < 0)).any(axis=1))
+    expected = (neighbours >= 0) & (segments < 0) & ~found[:, None] & found[neighbours]
+    np.testing.assert_array_equal(at_frozen(neighbours, segments, found, threads), expected)
+    corners, near = np.abs(neighbours), random.random(200_000) < 0.4
+    for least in (1, 2, 3):
+        expected = near[corners].sum(axis=1) >= least
+        np.testing.assert_array_equal(touching(corners, near, threads, least=least), expected)
+
+
+def test_arrays_are_joined():
+    random = np.random.default_rng(2)
+    tables = [random.random((rows, 3)) for rows in (0, 70_000, 2)]
+    np.testing.assert_array_equal(joined(tables, 3), np.concatenate(tables))
+    np.testing.assert_array_equal(joined([each[:, 1] for each in tables], 3), np.concatenate(tables)[:, 1])
