@@ -51,7 +51,7 @@ TREES = ("dmr", "static_graph", "cuda_src", "scripts", "tests")
 
 # What Windows lacks: Python's attributes and modules, and headers of C.
 OF_POSIX = re.compile(
-    r"\bos\.(fork|kill|register_at_fork|sched_|set[gsu]id|pread|pwrite|mkfifo|umask|fchmod|chown|nice|sysconf|wait)"
+    r"\bos\.(fork|kill|register_at_fork|sched_|set[gsu]id|pread|pwrite|mkfifo|umask|fchmod|chown|nice|sysconf|wait|O_(CLOEXEC|DIRECTORY|NOFOLLOW|SYNC|TMPFILE))"
     r"|\bimport (fcntl|pwd|resource|select|termios|pty|tty)\b|\bSIG(KILL|ALRM|HUP|USR)|\bMAP_(PRIVATE|ANON)"
     r"|\bstart_new_session\b|<(unistd|pthread|fcntl)\.h>|<sys/"
 )
