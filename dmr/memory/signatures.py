@@ -72,15 +72,21 @@ class Signature(Kernel):
         if len(arguments) != len(self.parameters):
             raise InternalError(f"kernel {self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
         found: list[int | float] = []
-        for (parameter, dtype, exact), argument in zip(self._checks, cast("Sequence[Any]", arguments), strict=True):
+        add, given = found.append, cast("Sequence[Any]", arguments)
+        for (parameter, dtype, exact), argument in zip(self._checks, given, strict=True):
             # Fast paths for the usual arguments: launches are many and short.
-            if dtype is not None and getattr(argument, "dtype", None) is dtype:
-                found.append(argument.pointer)
+            if dtype is not None:
+                if argument is None:
+                    add(0)
+                elif getattr(argument, "dtype", None) is dtype:
+                    add(argument.pointer)
+                else:
+                    add(_value(self.name, parameter, argument))
             elif (kind := type(argument)) is exact and (kind is float or 0 <= argument < 2**31):
                 if parameter.type == COUNT:
                     found.extend(looked_up(argument))
                 else:
-                    found.append(argument)
+                    add(argument)
             elif parameter.fields:
                 if not isinstance(argument, Packed) or argument.type != parameter.type:
                     raise InternalError(f"kernel {self.name}: {parameter.name} must be a packed {parameter.type}")
@@ -88,7 +94,7 @@ class Signature(Kernel):
             elif parameter.type == COUNT:
                 found.extend(looked_up(self._count(parameter, argument)))
             else:
-                found.append(_value(self.name, parameter, argument))
+                add(_value(self.name, parameter, argument))
         return found
 
     def _count(self, parameter: Parameter, argument: Any) -> Number:

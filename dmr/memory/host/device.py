@@ -27,7 +27,6 @@ HUGE_PAGE = 2**21
 WORTH_HUGE_PAGES = 2**22  # bytes from which numpy asks for huge pages; aligned arrays consist of huge pages only
 FILLED_AT_ONCE = 2**28  # bytes
 SMALLEST_PIECE = 2000.0  # nanoseconds: less work is not worth waking a thread
-SMALL = 4096  # bytes up to which arrays of numbers, which no cache line has to align, are allocated by numpy alone
 
 
 def _element(dtype: DTypeLike) -> np.dtype[Any]:
@@ -136,11 +135,7 @@ class HostDevice(Device):
         """Does nothing: the system has the memory of each array back when it is dropped."""
 
     def empty(self, size: int, dtype: DTypeLike) -> HostArray:
-        element = _element(dtype)
-        if element.names is None and 0 < size * element.itemsize <= SMALL and self.calling.recording is None:
-            values = np.empty(size, element)
-            return HostArray(self, values, addressof(c_char.from_buffer(values.data)))
-        return self._allocated(size, element, np.empty)
+        return self._allocated(size, _element(dtype), np.empty)
 
     def zeros(self, size: int, dtype: DTypeLike) -> HostArray:
         """Implements `Device.zeros`; the pages of a large array are allocated when they are first written."""
@@ -155,8 +150,11 @@ class HostDevice(Device):
         copy(made.values, flat, self.threads)
         return made
 
-    def _allocated(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[np.uint8]]) -> HostArray:
+    def _allocated(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[Any]]) -> HostArray:
         needed = size * element.itemsize
+        if 0 < needed < WORTH_HUGE_PAGES and element.names is None and self.calling.recording is None:
+            values = make(size, element)  # of numbers, which no cache line has to align: takes half as long
+            return HostArray(self, values, addressof(c_char.from_buffer(values.data)))
         require_memory(needed, "an array")
         alignment = HUGE_PAGE if needed >= WORTH_HUGE_PAGES else ALIGNMENT
         try:
