@@ -21,7 +21,7 @@ from dmr.mesh.shapes import bounding_box
 WIDTH, HEIGHT = 360, 240  # pixels, the largest picture
 UNITS = 4  # of the drawing per pixel
 MARGIN = 3  # pixels
-MOST_TRIANGLES = 1500  # whose edges are drawn
+MOST_TRIANGLES = 5000  # whose edges are drawn
 MOST_POINTS = 8000  # of each path
 
 Grid = NDArray[np.int64]

@@ -147,6 +147,13 @@ def test_segments_inside_are_drawn_and_the_boundary_only_once():
     assert len(outline) == 1 and len(inside) == 1
 
 
+def test_all_edges_of_meshes_of_some_thousand_triangles_are_drawn():
+    mesh = dmr.refine(domains.rectangle(2, 1), size=0.032).mesh
+    _, edges = paths(mesh)
+    assert 4000 < len(mesh.triangles) < 5000 and len(edges) == len(mesh.edges)
+    assert len(mesh._repr_html_()) < 130_000
+
+
 @pytest.mark.slow
 def test_pictures_of_large_items_are_small():
     rng = np.random.default_rng(5)
