@@ -17,7 +17,7 @@ from dmr.refinement.placement.metric import lengths
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
-FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 12, 0.2, 4096  # in the rectangle around the outline
+FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 12, 0.1, 4096  # in the rectangle around the outline
 FIRST_LAYER = 24  # pieces per point beside them in the first layer
 FAR = 32.0  # sizes: on longer edges between fine parts of an outline there are points,
 BETWEEN_LONG = 4.0  # and on those at a piece whose neighbours are this many times as long;

@@ -563,3 +563,22 @@ def test_triangles_beside_a_kept_segment_do_not_disturb_others(h):
     kept = dmr.refine(L_SHAPE, size=h, keep_segments="all", device="cpu").mesh
     free = dmr.refine(L_SHAPE, size=h, device="cpu").mesh
     assert smallest_angles(kept).mean() > smallest_angles(free).mean() - 100 * h
+
+
+def test_a_few_thousand_triangles_of_slowly_varying_sizes_get_a_lattice():
+    """Where 300 places or more have nearly one size, a lattice is placed there."""
+
+    def size(points):
+        return 0.027 + 0.027 * points[:, 0]
+
+    plate = domains.polygon([(0, 0), (3, 0), (3, 1), (2, 1), (2, 2), (0, 2)])
+    mesh = dmr.refine(plate, size=size, device="cpu").mesh
+    assert smallest_angles(mesh).mean() > 56  # 54.9 with the front alone
+
+
+def test_sizes_around_narrow_slits_grow_as_in_gmsh():
+    """Gmsh makes 3,702 triangles; sizes that grow more slowly from the slits' ends gave 4,150."""
+    slits = [[(x, 0.4), (x + 0.005, 0.4), (x + 0.005, 1.6), (x, 1.6)] for x in (0.5, 1.0, 1.5, 2.0, 2.5)]
+    plate = domains.polygon([(0, 0), (3, 0), (3, 2), (0, 2)], slits)
+    mesh = dmr.refine(plate, size=0.072, device="cpu").mesh
+    assert len(mesh.triangles) < 4050
