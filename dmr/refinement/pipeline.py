@@ -18,6 +18,7 @@ from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.run import RunSettings, run
 from dmr.refinement.setup.areas import Area, with_area
+from dmr.refinement.setup.borders import border_warnings
 from dmr.refinement.setup.demand import check_demand, check_length
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.steps.local_bounds import LocalBounds
@@ -195,6 +196,8 @@ def refine(
         for sentence in notes:
             log.warning(sentence)
         opened = choose_device(mesh, options, device, threads, sized=sized)  # crossings may have added many triangles
+    else:
+        notes = border_warnings(mesh)
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run
         check_demand(mesh, options.max_area)

@@ -17,6 +17,7 @@ from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import RefineOptions, optimization_rounds
 from dmr.refinement.results import Optimization
 from dmr.refinement.setup.admission import admit
+from dmr.refinement.setup.borders import border_warnings
 from dmr.refinement.setup.flips import make_delaunay
 from dmr.refinement.setup.modules import ADMISSION, OPTIMIZATION
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -77,6 +78,7 @@ def optimize(
         flipped = make_delaunay(state, epochs)
         if flipped:
             warnings.append(f"the mesh was not Delaunay: {flipped} edges were flipped first")
+        warnings += border_warnings(mesh)
         limits = thresholds(RefineOptions(min_angle=0))
         space = Workspace(opened)
         quality = QualityCheck(state, space, limits, LocalBounds(), None, counts_shares=False)

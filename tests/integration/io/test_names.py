@@ -307,3 +307,25 @@ def test_one_name_for_several_groups_of_other_programs(tmp_path: Path, caplog: p
     assert "several boundary groups have the name 'wall'; it becomes 'wall_4' for tag 4" in caplog.text
     assert "'back\\\\slash'; it is left out" in caplog.text
     assert mesh.segment_markers.tolist() == [3, 4, 5], "boundary_4 would be marker 4, which has a name here"
+
+
+def test_borders_of_named_regions_without_segments_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    """As in Gmsh's files, which have lines for physical curves only."""
+    open_mesh = dmr.Mesh(
+        PLATE.vertices, PLATE.triangles, triangle_attributes=PLATE.triangle_attributes, names={"regions": {1: "steel"}}
+    )
+    left, right = (PLATE.triangle_attributes[:, 0] == region for region in (1, 2))
+    common = {*map(frozenset, edges_of(PLATE.triangles[left]))} & {*map(frozenset, edges_of(PLATE.triangles[right]))}
+    for result in (dmr.refine(open_mesh, max_area=0.01), dmr.optimize(open_mesh)):
+        (warning,) = (each for each in result.warnings if "border" in each)
+        assert warning.startswith(f"{len(common)} edge") and "dmr.outline(mesh)" in warning
+        assert warning in caplog.messages
+    fine = dmr.refine(dmr.outline(open_mesh), max_area=0.01).mesh
+    assert fine.areas[fine.triangle_attributes[:, 0] == 1].sum() == pytest.approx(PLATE.areas[left].sum())
+    unnamed = dmr.Mesh(PLATE.vertices, PLATE.triangles, triangle_attributes=PLATE.triangle_attributes)
+    for mesh in (PLATE, unnamed):
+        assert not [each for each in dmr.refine(mesh, max_area=0.01).warnings if "border" in each]
+
+
+def edges_of(triangles: np.ndarray) -> np.ndarray:
+    return triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
