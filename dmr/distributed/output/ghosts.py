@@ -141,18 +141,18 @@ def make_part(
     """
     matched, own_shared = inputs[0], _shared(inputs[0], index)
     own = sections(inputs[1 + len(neighbours) :], places=places, firsts=firsts, loose=loose)
+    threads = thread_count(resources.threads)
     layers, ghost_numbers, ghost_owners = [], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
     with step("ghosts"):
         for folder, owner, first in zip(inputs[1:], neighbours, starts[1:], strict=False):
             around = Piece.load(folder)
-            common = Numbers(own_shared).find(around.numbers) >= 0
-            chosen = np.flatnonzero(touching(around.mesh.triangles, common, resources.threads))
+            common = Numbers(own_shared).find(around.numbers, threads) >= 0
+            chosen = np.flatnonzero(touching(around.mesh.triangles, common, threads))
             layer = restricted(around, chosen)
             layers.append(Section(layer.mesh, Numbers(layer.numbers)))
             ghost_numbers.append(first + folder["triangle"][chosen])
             ghost_owners.append(np.full(len(chosen), owner, np.int32))
     owners_of_ghosts = np.concatenate(ghost_owners)
-    threads = thread_count(resources.threads)
     core, rest = (own[0], [*own[1:], *layers]) if own[0].core is not None else (None, [*own, *layers])
     with step("unite"):
         lists = [section.numbers for section in rest]
@@ -162,7 +162,7 @@ def make_part(
     ghosts += [place[layer.mesh.triangles] for place, layer in zip(in_part, layers, strict=True)]
     numbers = PartNumbers(NO_NUMBERS if core is None else core.numbers, union.numbers)
     with step("owners"):
-        others, owners = _owned_by_others(numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched)
+        others, owners = _owned_by_others(numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched, threads)
     with step("columns"):
         columns = mesh_columns(rest, union, names, core)
     triangles = sum(len(section.mesh.triangles) for section in own)
@@ -204,19 +204,24 @@ def _missing_bounds(own: Sequence[Section]) -> Int:
 
 
 def _owned_by_others(
-    numbers_of_all: PartNumbers, ghosts: Int, index: int, ghost_owners: NDArray[np.int32], shared: Folder
+    numbers_of_all: PartNumbers,
+    ghosts: Int,
+    index: int,
+    ghost_owners: NDArray[np.int32],
+    shared: Folder,
+    threads: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The vertices that other parts own, ascending, and these parts: the smallest ones with a triangle there.
 
     Args:
         numbers_of_all: of the vertices of the part; ghosts: (g, 3) the corners of its ghosts, by owner.
+        index: of the part; ghost_owners: (g,); shared: the output of `match_borders`; threads: that search.
     """
     vertices, first = first_of_each(ghosts)
     numbers, parts = shared["numbers"], shared["parts"]
-    wanted = numbers_of_all.of(vertices)
-    place = np.minimum(np.searchsorted(numbers, wanted), max(len(numbers) - 1, 0))
+    place = Numbers(numbers).find(numbers_of_all.of(vertices), threads)
     owners = ghost_owners[first // 3]
-    there = np.flatnonzero(numbers[place] == wanted)
+    there = np.flatnonzero(place >= 0)
     owners[there] = parts[place[there]]  # the first entry of a number has the smallest part
     others = owners != index
     return vertices[others], owners[others]

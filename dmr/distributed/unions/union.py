@@ -44,7 +44,10 @@ class Numbers:
         )
 
     def find(self, wanted: Int64, threads: int = 1) -> Int32:
-        """Returns (k,) the places of numbers in the list, -1 for those that are not in it; `threads` search."""
+        """Returns (k,) the places of numbers in the list, -1 for those that are not in it; `threads` search.
+
+        If a number occurs several times in the list, its place is that of the first one.
+        """
         entries = np.ascontiguousarray(self.entries)
         wanted, found = np.ascontiguousarray(wanted, np.int64), np.empty(len(wanted), np.int32)
         library().dmr_find_numbers(
