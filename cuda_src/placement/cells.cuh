@@ -27,9 +27,9 @@ KERNEL_STRUCT(Cells) {
     float64 low_x;
     float64 low_y; // no point has smaller coordinates
 
-    // The column or row of a cell as if there were no last one.
+    // The column or row of a cell as if there were no last one. Sizes of 2^1022 and more, also infinite ones, have one.
     METHOD int64 unlimited_cell(float64 distance, int level) const {
-        const float64 place = distance * float64_of(int64(2044 - level) << 52);
+        const float64 place = level < 2044 ? distance * float64_of(int64(2044 - level) << 52) : 0.0;
         return place > 0.0 ? int64(place < 0x1p52 ? place : 0x1p52) : 0;
     }
 
