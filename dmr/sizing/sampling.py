@@ -162,6 +162,7 @@ def sampled_on(device: Device, source: SizeSource, over: Mesh | ArrayLike, *, er
 def _sample(function: FunctionSizes, extent: Extent, error: float) -> tuple[Quadtree, Float]:
     """Samples a function; returns the tree, and the sizes at its samples."""
     samples, device = Samples(function, extent), extent.device
+    assert device.threads  # what kernels write is read in place
     scratch = Scratch(device)
     samples.add(extent.points(ROOT))
     edges = np.arange(extent.edges, dtype=np.int32)

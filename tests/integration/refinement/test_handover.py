@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dmr
+from dmr.memory import open_device
 from dmr.mesh.provenance import is_triangulation, links_of
 from dmr.mesh.shapes import triangle_areas
 from dmr.mesh.types import Mesh
@@ -64,6 +65,11 @@ def stays(monkeypatch):
     monkeypatch.setattr(placing, "fastest_plane", fastest)
 
 
+def opening(device):
+    """Opens a device whatever is asked for, except where it has to be the CPU."""
+    return lambda name, *threads: open_device(name) if name == "cpu" else device
+
+
 def assert_same(found: Mesh, expected: Mesh) -> None:
     for name in vars(expected).keys() - {"names"}:
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
@@ -82,7 +88,7 @@ def test_a_refinement_of_what_stays_on_the_device_has_the_same_bits(name, option
 
 def test_points_go_to_the_device_once_and_the_mesh_comes_back_once(device, stays, monkeypatch):
     """Elements that pass between host and device; a device in main memory reads the points in place."""
-    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    monkeypatch.setattr(pipeline, "open_device", opening(device))
     points = np.random.default_rng(8).random((20_000, 2))
     before = device.moved.copy()
     mesh = dmr.refine(points).mesh
@@ -95,7 +101,7 @@ def test_points_go_to_the_device_once_and_the_mesh_comes_back_once(device, stays
 
 def test_holes_regions_and_sizes_by_place_stay_on_the_device(device, stays, monkeypatch):
     """Elements that pass between host and device, in either direction: a table for each part, no list of triangles."""
-    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    monkeypatch.setattr(pipeline, "open_device", opening(device))
     inner = 0.4 * RING
     loose = 3 * np.random.default_rng(3).random((40_000, 2)) - 1.5
     graph = dmr.Pslg(
@@ -136,7 +142,7 @@ class Shown:
 
 @pytest.mark.parametrize("bound", ["max_area", "max_edge"])
 def test_an_estimate_for_a_progress_bar_takes_nothing_from_the_device(device, stays, monkeypatch, bound):
-    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    monkeypatch.setattr(pipeline, "open_device", opening(device))
     monkeypatch.setattr(pipeline, "TOO_FEW_FOR_A_GPU", 0)
     points = np.random.default_rng(8).random((20_000, 2))
     x = np.linspace(0, 1, 3)
@@ -161,7 +167,7 @@ def test_an_estimate_for_a_progress_bar_takes_nothing_from_the_device(device, st
 @pytest.mark.parametrize("size", ["number", "grid", "function"])
 def test_placement_by_size_sends_the_input_and_the_placed_mesh_to_the_device_once(device, stays, monkeypatch, size):
     """The host reads the triangles before and after the placement; neither of them returns to the device."""
-    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    monkeypatch.setattr(pipeline, "open_device", opening(device))
     x = np.linspace(-1, 1, 9)
     field = dmr.SizeField.from_grid(x, x, np.full((9, 9), 0.02))
     given = {"number": 0.02, "grid": field, "function": lambda places: np.full(len(places), 0.02)}[size]
@@ -179,7 +185,7 @@ def test_placement_by_size_sends_the_input_and_the_placed_mesh_to_the_device_onc
 
 @pytest.mark.parametrize("name", ["max_edge", "area"])
 def test_samples_of_a_function_go_to_a_triangulation_on_the_device(device, stays, monkeypatch, name):
-    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    monkeypatch.setattr(pipeline, "open_device", opening(device))
     links = []
     monkeypatch.setattr(admission, "links_of", lambda mesh: links.append(links_of(mesh)) or links[-1])
     graph = GRAPHS["regions"]
@@ -247,7 +253,7 @@ def test_points_that_change_later_do_not_change_the_input(stays):
 def events(device, monkeypatch):
     """The events of the host's memory and of the loop of rounds, in order; small results count as large ones."""
     found = []
-    monkeypatch.setattr(pipeline, "open_device", lambda *arguments: device)
+    monkeypatch.setattr(pipeline, "open_device", opening(device))
     monkeypatch.setattr(result_memory, "is_downloaded", lambda device: True)
     monkeypatch.setattr(result_memory, "LEAST_BYTES", 0)
     monkeypatch.setattr(team_rounds.TeamRounds, "available", property(lambda self: False))
