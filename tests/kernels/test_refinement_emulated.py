@@ -19,6 +19,7 @@ from dmr.refinement.placement import front
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
+from tests.support.devices import opening
 from tests.support.digests import digest, mesh_digest, result_summary
 from tests.support.emulated import emulator
 from tests.support.meshes import circle_outline
@@ -42,7 +43,7 @@ def device(tmp_path_factory):
 def emulated(mesh, device, monkeypatch, **options):
     """A refinement on the emulated GPU."""
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline, "open_device", lambda *_: device)
+        patched.setattr(pipeline, "open_device", opening(device))
         fine = dmr.refine(mesh, device="cuda", **options)
     assert fine.threads == 0 and (fine.rounds > 0 or fine.steiner["front"] > 0)  # a GPU's, and not for nothing
     return fine

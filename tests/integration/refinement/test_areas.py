@@ -103,7 +103,7 @@ def test_a_mesh_beyond_a_bound_by_place_is_refused():
         (PLATE, "small", WrongTypeError, "area must be a number, not 'small'"),
         (PLATE, 0, OptionError, "area must be a finite number above 0, not 0"),
         (PLATE, lambda points: -2 - points[:, 0], OptionError, "area is -3 at (1, 1): it must be above 0 everywhere"),
-        (PLATE, lambda points: points, OptionError, "area must return one number for each of 4 points"),
+        (PLATE, lambda points: points, OptionError, "area must return one number for each of 155 points"),
     ],
 )
 def test_areas_that_cannot_be_used_are_named(domain, area, error, text):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr.memory import open_device
 from dmr.mesh.provenance import is_triangulation, links_of
 from dmr.mesh.shapes import triangle_areas
 from dmr.mesh.types import Mesh
@@ -24,6 +23,7 @@ from dmr.triangulation import meshing, preparing
 from dmr.triangulation.deferred import DeferredMesh
 from dmr.triangulation.rounds import plane_by_rounds
 from dmr.triangulation.rounds.start import SAMPLE
+from tests.support.devices import opening
 
 RANDOM = np.random.default_rng(5)
 POINTS = RANDOM.random((400, 2))
@@ -63,11 +63,6 @@ def stays(monkeypatch):
 
     monkeypatch.setattr(meshing, "fastest_plane", fastest)
     monkeypatch.setattr(placing, "fastest_plane", fastest)
-
-
-def opening(device):
-    """Opens a device whatever is asked for, except where it has to be the CPU."""
-    return lambda name, *threads: open_device(name) if name == "cpu" else device
 
 
 def assert_same(found: Mesh, expected: Mesh) -> None:
