@@ -12,7 +12,7 @@ from scripts.make.tables.records import Record, bench, middle, significant
 CORES, H200, LARGE = "2026-11-23-2-cores", "2026-11-23-h200", "2026-11-23-h200-scaling"
 COMMANDS = "2026-11-22-2-cores-command"
 SMALL = ("2026-11-22-2-cores-small", "2026-11-22-h200-small")
-DOMAINS = ("2026-11-26-2-cores-domains", "2026-11-26-h100-domains")
+DOMAINS = ("2026-11-27-2-cores-domains", "2026-11-26-h100-domains")
 TRIANGULATIONS = "2026-11-23-2-cores-triangulate"
 TRIANGULATORS = "2026-11-26-2-cores-triangulators"
 SMALL_MESHES = ("random 100", "random 300", "random 1,000", "random 3,000", "random 10,000", "graded.ele", "sample.ele")
