@@ -40,11 +40,13 @@ KERNEL_STRUCT(Nodes) {
     METHOD bool holds(Point p) const { return p.x >= low_x && p.x <= high_x && p.y >= low_y && p.y <= high_y; }
 };
 
+constexpr int32 HALFWAY = 2; // instead of 1: between two walls that are less than a size apart
+
 struct alignas(16) Proposal {
     Point apex, middle; // of the triangle, and of its base
     Point origin;       // a point of the base that lies in the domain
     float64 side;       // length of the other two sides; 0 if a node has been placed too near to it
-    int32 by_outline;   // 1 if the outline is near
+    int32 by_outline;   // 1, or HALFWAY, if the outline is near
     int32 support;      // how well the nodes around it fit: WORST for each, less the mean misfit
 };
 
@@ -101,10 +103,17 @@ enum FrontEntry : int32 {
 // Outcomes of a proposal; the others are dropped.
 enum ProposalFate : int32 { ACCEPTED, WAITS, PROPOSAL_FATES };
 
-constexpr int MOST_LAYERS = 7;       // of triangles between two walls, whose first points are fitted to the width
-constexpr float64 LAYER_STEP = 1.5;  // sizes between the places at which a ray across the domain looks for walls,
-constexpr float64 LAYER_REACH = 1.1; // and around each: pieces are hardly longer than 4/3 sizes
-
+constexpr int MOST_LAYERS = 7;           // of triangles between two walls, whose first points are fitted to the width
+constexpr float64 LAYER_STEP = 1.5;      // sizes between the places at which a ray across the domain looks for walls,
+constexpr float64 LAYER_REACH = 1.1;     // and around each: pieces are hardly longer than 4/3 sizes
+constexpr float64 WIDE_GAP = 1.02;       // sizes between the layers from both walls: a wider gap gets two layers,
+constexpr float64 NARROW_GAP = 0.36;     // and one that is not narrower than this gets one
+constexpr float64 PARALLEL = 0.2;        // largest sine of the angle between parallel walls
+constexpr float64 LEAST_WEDGE = 1.2;     // sizes between two layers' walls that are not parallel
+constexpr float64 LEAST_WIDTH = 0.59;    // lengths of a piece between it and a wall, if there is a point halfway
+constexpr float64 LARGEST_RADIUS = 0.59; // sizes, of the circle around a triangle that joins the walls without it
+constexpr float64 BETWEEN_WALLS = 0.97;  // the size at that point, in widths
+constexpr float64 ROOT_OF_THREE = 1.7320508075688772;
 constexpr float64 LAYER_EVEN = 0.1; // largest relative difference of the sizes at both walls,
 constexpr int NEAR_LAYERS = 5;      // unless there are few layers
 
@@ -117,18 +126,24 @@ INLINE float64 distance_along(Point p, Point direction, Point u, Point w) {
     return along >= 0.0 && along <= 1.0 && distance > 0x1p-20 ? distance : INFINITE;
 }
 
-// The factor by which the heights of the proposals at a piece are multiplied: between two walls that are near to each
-// other, layers of triangles divide the width evenly, as pieces do a segment. Their number is that for which the mean
-// edge is nearest to the size, as a ratio (n and n + 1 then change places at 0.97 n (n + 1) layers, squared; the layers
-// have two slanting edges per horizontal one). Without this, points that start from both walls meet where they do not
-// fit, and a layer is missing.
-INLINE float64 layer_factor(const Proposal &made, float64 size, const Nodes &nodes, const Cells &cells) {
-    const Point height = {made.apex.x - made.middle.x, made.apex.y - made.middle.y};
-    const float64 length = square_root(height.x * height.x + height.y * height.y);
-    float64 layers = INFINITE;
-    if (!(length < LAYER_STEP * size)) // beside a segment that is not divided
-        return 1.0;
-    for (float64 way = 0.5 * LAYER_STEP * size; way < MOST_LAYERS * length && layers == INFINITE;
+INLINE bool are_parallel(Point a, Point b, Point u, Point w) {
+    const Point one = {b.x - a.x, b.y - a.y}, other = {w.x - u.x, w.y - u.y};
+    const float64 cross = one.x * other.y - one.y * other.x;
+    return cross * cross <= PARALLEL * PARALLEL * (squared_length(a, b) * squared_length(u, w));
+}
+
+// The piece across the domain from the middle of another one.
+struct OppositePiece {
+    float64 distance = INFINITE; // in heights of the proposal there
+    Point start, end;
+    uint64 nodes = 0; // its numbers: cells list their nodes in any order, and a ray can meet two pieces at one node
+};
+
+// Looks for it along a ray, up to MOST_LAYERS heights away.
+INLINE OppositePiece opposite_piece(const Proposal &made, Point height, float64 length, float64 size,
+                                    const Nodes &nodes, const Cells &cells) {
+    OppositePiece found;
+    for (float64 way = 0.5 * LAYER_STEP * size; way < MOST_LAYERS * length && found.distance == INFINITE;
          way += LAYER_STEP * size) {
         const Point place = {made.middle.x + way / length * height.x, made.middle.y + way / length * height.y};
         cells.for_near(place, LAYER_REACH * size, size, [&](int32 node) {
@@ -136,17 +151,68 @@ INLINE float64 layer_factor(const Proposal &made, float64 size, const Nodes &nod
             const float64 farthest = even ? INFINITE : way < NEAR_LAYERS * length ? NEAR_LAYERS + 0.5 : 0.0;
             if (node < nodes.outline)
                 for (int32 k = nodes.first_piece[node]; k < nodes.first_piece[node + 1]; ++k) {
-                    const float64 here =
-                        distance_along(made.middle, height, nodes.points[node], nodes.points[nodes.across[k]]);
-                    layers = here < layers && here < farthest ? here : layers;
+                    const int32 other = nodes.across[k];
+                    const Point start = nodes.points[node], end = nodes.points[other];
+                    const float64 here = distance_along(made.middle, height, start, end);
+                    const uint64 numbers =
+                        node < other ? uint64(node) << 32 | uint64(other) : uint64(other) << 32 | uint64(node);
+                    if (here < farthest && (here < found.distance || (here == found.distance && numbers < found.nodes)))
+                        found = {here, start, end, numbers};
                 }
             return true;
         });
     }
-    if (!(layers < MOST_LAYERS + 0.5))
-        return 1.0;
-    const int below = int(layers), fitting = layers * layers > 0.97 * below * (below + 1) ? below + 1 : below;
-    return fitting >= 2 && fitting <= MOST_LAYERS ? layers / fitting : 1.0;
+    return found;
+}
+
+// The number of layers of triangles between two walls. Layers of equilateral triangles from both sides leave a gap: a
+// wide one gets two more layers, a narrow one none, as in Gmsh.
+INLINE int layers_across(float64 width, float64 size) {
+    const float64 two_layers = ROOT_OF_THREE * size;
+    const int pairs = int(width / two_layers);
+    const float64 gap = width - pairs * two_layers;
+    return 2 * pairs + (gap > WIDE_GAP * size ? 2 : gap > NARROW_GAP * size ? 1 : 0);
+}
+
+// Whether triangles between two pieces, a width apart, would be large, and four that meet halfway have no small angles.
+INLINE bool needs_one_halfway(Point middle, float64 squared_base, float64 width, float64 size,
+                              const OppositePiece &other) {
+    if (!(width * width > LEAST_WIDTH * LEAST_WIDTH * squared_base))
+        return false;
+    // The circle through the ends of the base, and the nearer end of the opposite piece.
+    const float64 start = squared_length(middle, other.start), end = squared_length(middle, other.end);
+    const float64 rise = ((start < end ? start : end) - 0.25 * squared_base) / (2.0 * width);
+    return rise * rise + 0.25 * squared_base > LARGEST_RADIUS * LARGEST_RADIUS * (size * size);
+}
+
+// Fits a proposal at a piece a-b to the distance of an opposite wall that is near: layers of triangles between two
+// walls divide the width evenly, as pieces do a segment. Without this, points that start from both walls meet where
+// they do not fit, and a layer is missing.
+INLINE void fit_to_width(Proposal &made, Point a, Point b, float64 size, const Nodes &nodes, const Cells &cells) {
+    const Point height = {made.apex.x - made.middle.x, made.apex.y - made.middle.y};
+    const float64 length = square_root(height.x * height.x + height.y * height.y);
+    if (!(length < LAYER_STEP * size)) // beside a segment that is not divided
+        return;
+    const OppositePiece other = opposite_piece(made, height, length, size, nodes, cells);
+    if (!(other.distance < MOST_LAYERS + 0.5))
+        return;
+    const float64 width = other.distance * length, squared_base = squared_length(a, b);
+    const bool parallel = are_parallel(a, b, other.start, other.end);
+    const int layers = layers_across(width, size);
+    float64 factor = 1.0;
+    if (layers == 2 && parallel) { // both walls propose the same point, also if their pieces do not face each other
+        const Point across = {0.5 * (other.start.x + other.end.x), 0.5 * (other.start.y + other.end.y)};
+        made.apex = {0.5 * (made.middle.x + across.x), 0.5 * (made.middle.y + across.y)};
+        return;
+    }
+    if (layers > 2 || (layers == 2 && width > LEAST_WEDGE * size)) {
+        factor = layers <= MOST_LAYERS ? other.distance / layers : 1.0;
+    } else if (parallel && needs_one_halfway(made.middle, squared_base, width, size, other)) {
+        factor = 0.5 * other.distance;
+        made.side = BETWEEN_WALLS * width < size ? BETWEEN_WALLS * width : size;
+        made.by_outline = HALFWAY;
+    }
+    made.apex = {made.middle.x + factor * height.x, made.middle.y + factor * height.y};
 }
 
 // One proposal per directed piece of the outline with the domain on its left.
@@ -156,11 +222,8 @@ KERNEL(propose_at_pieces, const int32 *pieces, Nodes nodes, Cells cells, Proposa
         const Point start = nodes.points[a], end = nodes.points[b];
         const float64 size = 0.5 * (nodes.sizes[a] + nodes.sizes[b]);
         Proposal made = Isosceles(squared_length(start, end), size).on(start, end);
-        if (size < INFINITE) {
-            const float64 factor = layer_factor(made, size, nodes, cells);
-            made.apex = {made.middle.x + factor * (made.apex.x - made.middle.x),
-                         made.middle.y + factor * (made.apex.y - made.middle.y)};
-        }
+        if (size < INFINITE)
+            fit_to_width(made, start, end, size, nodes, cells);
         proposals.list(0)[i] = made;
         proposals.apexes[i] = made.apex;
     }
@@ -512,8 +575,9 @@ INLINE bool keeps_spacing(Proposal &q, const Nodes &nodes, const Surroundings &n
 // Fits a new proposal to the size at its apex.
 INLINE void fit(Proposal &q, float64 size) {
     const float64 squared_height = squared_length(q.middle, q.apex), half = q.side * q.side - squared_height;
-    const float64 fitted = 0.5 * (q.side + size),
-                  wanted = fitted * fitted > 1.44 * half ? fitted * fitted : 1.44 * half;
+    const float64 fitted = 0.5 * (q.side + size), squared_side = q.side * q.side;
+    const float64 least = 1.44 * half < squared_side ? 1.44 * half : squared_side; // a lower layer keeps its height
+    const float64 wanted = fitted * fitted > least ? fitted * fitted : least;
     const float64 stretch = square_root((wanted - half) / squared_height);
     q.apex = {q.middle.x + stretch * (q.apex.x - q.middle.x), q.middle.y + stretch * (q.apex.y - q.middle.y)};
     q.side = size; // from here on, the size at the apex
@@ -537,6 +601,8 @@ INLINE bool meets_outline(const Proposal &q, const Nodes &nodes, const Surroundi
 INLINE bool is_possible(Proposal &q, float64 size, const Nodes &nodes, const Cells &cells) {
     if (!(size < INFINITE))
         return false;
+    if (q.by_outline == HALFWAY && q.side < size)
+        size = q.side; // points may be as near to these walls
     fit(q, size);
     const Surroundings near(q, (FARTHEST + (q.by_outline ? OUTLINE_REACH : NEIGHBOUR)) * size, nodes, cells);
     give_way(q, nodes, near);

@@ -19,15 +19,16 @@ from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED
 from dmr.sizing.source import SizeSource
 
-SHORT = 20.0  # sizes: where some segments are below 3 sizes, pieces of those below this length are hardly longer than
-# the size, as in Gmsh, also in chains,
-TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # which means by this many sizes over the whole segment: where one size is
-# wanted, and where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
+LONG = 16.0  # sizes: where one size is wanted, pieces of longer segments are hardly longer than it, as in Gmsh, and
+# those of all segments, also in chains, if some are below 3 sizes:
+TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # by this many sizes over the whole segment, where one size is wanted, and
+# where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
 ALMOST = 0.9999  # rounding makes a segment of a whole number of sizes slightly shorter
 SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
+SHORTEST_AT_CORNER = 0.62  # the same for a piece in a corner, of those behind it
 STRAIGHT = 0.995  # cosine of the largest turn within a chain
-CORNER_TANGENT = 0.9004  # of 42 degrees, below which angles are lifted,
+CORNER_TANGENT = 0.9827  # of 44.5 degrees, below which angles are lifted,
 WIDEST_CORNER = -0.2  # and the cosine of the widest corner in which two pieces form a triangle
 RESOLUTION = 2.0**-40  # shortest pieces, in units of the largest coordinate: rounding hardly moves their ends
 HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
@@ -122,6 +123,8 @@ def divide(
     place = _shells(points, segments, owner, number, counts, place)
     if even:
         place = _alike_at_corners(points, segments, counts, new, place)
+        if segments.right.any():  # a piece of an interface is in two corners: what one changes, the other has to follow
+            place = _alike_at_corners(points, segments, counts, new, place)
     return Division(owner.astype(np.int32), place)
 
 
@@ -131,10 +134,11 @@ def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> 
     tolerance = TOLERANCE if even else UNEVEN_TOLERANCE
     below = np.maximum(np.floor(totals), 1)
     alone = np.where(totals * totals > below * (below + 1), below + 1, below)
-    carries = totals >= FEWEST_TO_CARRY
     if (totals < ALMOST * FEWEST_TO_CARRY).any():
-        carries &= totals >= SHORT
-        alone = np.where(totals < SHORT, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone)
+        carries, rounded_up = np.zeros(len(totals), bool), np.ones(len(totals), bool)
+    else:
+        carries, rounded_up = totals >= FEWEST_TO_CARRY, even & (totals >= LONG)
+    alone = np.where(rounded_up, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone)
     counts: NDArray[np.int64] = alone.astype(np.int64)
     fewest, most = np.ceil(totals / LONGEST), np.floor(totals / SHORTEST)
     for chain in _chains(points, segments, carries & (fewest <= most)):
@@ -191,7 +195,7 @@ def _alike_at_corners(
     points: Float, segments: Segments, counts: NDArray[np.int64], new: NDArray[np.int64], place: Float
 ) -> Float:
     """Shortens the longer one of two pieces that form a triangle in a corner, where it would have an angle below
-    42 degrees, and stretches the other pieces of its segment.
+    44.5 degrees, and stretches the other pieces of its segment.
 
     No front or smoothing could improve this triangle: its vertices lie on segments.
 
@@ -224,7 +228,7 @@ def _alike_at_corners(
     if not chosen.any():
         return place
     wanted = steps.copy()
-    shorter = np.maximum(most, SHORTEST * piece[rows, longer])
+    shorter = np.maximum(most, SHORTEST_AT_CORNER * piece[rows, longer])
     np.minimum.at(wanted, (end[chosen] >> 1, end[chosen] & 1), (shorter / length)[chosen])
     place = place.copy()
     for k in np.unique(end[chosen] >> 1).tolist():

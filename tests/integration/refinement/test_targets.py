@@ -118,9 +118,15 @@ def test_arrays_of_sizes_need_a_field():
 
 
 def test_divided_segments_are_even():
-    mesh = dmr.refine(domains.polygon([(0, 0), (10.2, 0), (10.2, 3), (0, 3)]), size=1.0, device="cpu").mesh
+    mesh = dmr.refine(domains.polygon([(0, 0), (10.1, 0), (10.1, 3), (0, 3)]), size=1.0, device="cpu").mesh
     bottom = np.sort(mesh.vertices[mesh.vertices[:, 1] == 0, 0])
-    assert np.allclose(np.diff(bottom), 1.02, rtol=1e-12)
+    assert np.allclose(np.diff(bottom), 1.01, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("width", "pieces"), [(40.3, 41), (10.3, 10)])
+def test_pieces_of_long_segments_are_hardly_longer_than_the_size(width, pieces):
+    mesh = dmr.refine(domains.rectangle(width, 5.0), size=1.0, device="cpu").mesh
+    assert (mesh.vertices[:, 1] == 0).sum() == pieces + 1
 
 
 @pytest.mark.parametrize(("place", "least"), [(0.12, 0.01), (0.24, 0.0005), (0.48, 0.01), (0.5, 0.0005), (0.5, 0.002)])
@@ -517,7 +523,7 @@ def test_sizes_beside_short_pieces_grow_as_fast_as_those_wanted():
     assert len(mesh.triangles) < 650  # 856 with sizes that grew by 0.5
 
 
-@pytest.mark.parametrize("h", [0.055, 0.085])
+@pytest.mark.parametrize("h", [0.055, 0.085, 0.1])
 def test_pieces_are_alike_in_all_corners_of_a_layer(h):
     """Where an interface meets the outline, two pieces form a triangle on both of its sides."""
     corners = [(0, 0), (3, 0), (3, 1), (0, 1), (0, 1.12), (3, 1.12), (0, 2), (3, 2)]
@@ -525,7 +531,27 @@ def test_pieces_are_alike_in_all_corners_of_a_layer(h):
     layers = Pslg(corners, segments)
     mesh = dmr.refine(layers, size=h, device="cpu").mesh
     assert dmr.validate(mesh, input=layers, min_angle=30).ok
-    assert smallest_angles(mesh).min() > 38  # 36.3 and 35.0 if only the outline's own corners counted
+    assert smallest_angles(mesh).min() > 41.5  # 36.5, 36.2 and 31.8 if corners on one side of a layer did not follow
+
+
+@pytest.mark.parametrize(("width", "layers"), [(0.8, 2), (1.0, 2), (1.15, 2), (2.0, 2), (2.5, 3), (2.8, 4), (4.55, 6)])
+def test_layers_leave_no_wide_gap_between_those_of_both_walls(width, layers, device_options):
+    """Triangles between walls 0.6 to 1 size apart meet halfway; 1, 3 and 5 layers would be high in the other strips."""
+    strip = domains.rectangle(40, width)
+    mesh = dmr.refine(strip, size=1.0, **device_options).mesh
+    assert dmr.validate(mesh, input=strip, min_angle=30).ok
+    middle = np.abs(mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] - 20) < 10
+    assert middle.sum() / 2 / 20 == pytest.approx(layers, rel=0.05)
+
+
+def test_points_between_walls_that_do_not_face_each_other_are_shared():
+    """The pieces of a duct's inner wall move against those of its outer one by half of their length."""
+    inner = [(0.06, 0.06), (2.94, 0.06), (2.94, 1.94), (0.06, 1.94)]
+    duct = domains.polygon([(0, 0), (3, 0), (3, 2), (0, 2)], holes=[inner])
+    mesh = dmr.refine(duct, size=0.048, device="cpu").mesh
+    assert dmr.validate(mesh, input=duct, min_angle=30).ok
+    assert 790 < len(mesh.triangles) < 850  # 504 with one layer where pieces do not face each other
+    assert smallest_angles(mesh).mean() > 44.5
 
 
 def test_layers_divide_a_strip_of_five_and_a_half_sizes():
