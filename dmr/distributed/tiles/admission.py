@@ -191,9 +191,9 @@ def _attach_cuts(state: DeviceMesh, cuts: CutEdges, order: Int, first: int) -> N
         return
     attached = state.subsegments[first : state.subsegments_count].download()
     given = cuts.starts.astype(np.int64) << 32 | cuts.ends
-    by_key = np.argsort(given)
     wanted = order[attached["from"]].astype(np.int64) << 32 | order[attached["to"]]
-    place = by_key[np.searchsorted(given, wanted, sorter=by_key)]
+    place = np.empty(len(given), np.intp)
+    place[np.argsort(wanted)] = np.argsort(given)  # both have the same keys, each once
     state.beyond_cuts = state.device.array(np.ascontiguousarray(cuts.beyond[place]).reshape(-1).view(POINT))
     none = np.full(state.cuts, state.named, np.int32)
     state.subsegment_origin[first : state.subsegments_count].upload(none)

@@ -67,7 +67,8 @@ def cut_edges(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = No
     triangle, k = np.divmod(number, 3)
     starts, ends = (np.take(triangles, 3 * triangle + each[k]) for each in (NEXT, AFTER_NEXT))
     across = np.take(edges.neighbours, number)
-    beyond = rows_taken(triangles, across, threads).sum(axis=1, dtype=np.int64) - starts - ends
+    a, b, c = rows_taken(triangles, across, threads).T
+    beyond = a ^ b ^ c ^ starts ^ ends  # the corner that is neither start nor end
     return CutEdges(starts, ends, rows_taken(patch.mesh.vertices, beyond, threads))
 
 
