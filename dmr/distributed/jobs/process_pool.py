@@ -36,7 +36,8 @@ class ProcessPool:
 
     A process with a GPU gets its share of a group of tasks at once: it runs several on threads, so that one uses the
     device while others read and write files (`InProcess`). After a process died, and on a CPU, each gets one task after
-    the other. Where there are fewer tasks than workers, each has a larger share of the cores.
+    the other. Where there are fewer tasks than workers, each has a larger share of the cores, and light tasks go to the
+    other workers.
 
     Args:
         store: where the outputs are; workers: the number of processes; resources: as the user asked.
@@ -67,12 +68,13 @@ class ProcessPool:
             LostWorkerError: the processes that ran a task have died four times, or none could start.
         """
         waiting = deque(self._shares(self.store.missing(tasks)))
-        threads = self._resources.threads or max(1, available_threads() // max(1, min(self._workers, len(waiting))))
+        sharing = sum(not each[0].light for each in waiting)
         running: dict[Future[list[dict[str, Any]]], Sequence[Task]] = {}
         while waiting or running:
             # What is submitted begins soon: only tasks that can have been the cause count as lost.
             while waiting and len(running) < self._workers:
                 try:
+                    threads = self._threads(self._workers if waiting[0][0].light else min(self._workers, sharing))
                     running[self._pool.submit(run_tasks, self.store, waiting[0], threads)] = waiting[0]
                 except BrokenProcessPool:
                     break
@@ -103,11 +105,21 @@ class ProcessPool:
             for _ in range(self._workers - 1):
                 self._pool.submit(get_ready, tasks[0])
 
+    def _threads(self, workers: int) -> int:
+        """Returns the CPU threads of each of some workers that share the cores."""
+        return self._resources.threads or max(1, available_threads() // workers)
+
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
-        """Returns what is submitted together: each worker's share of the tasks, or one task each."""
+        """Returns what is submitted together, light tasks last: each worker's share of the tasks, or one task each."""
+        tasks = sorted(tasks, key=lambda task: task.light)
         if not self._on_gpu:
             return [[task] for task in tasks]
-        return [tasks[k :: self._workers] for k in range(min(self._workers, len(tasks)))]
+        light = [task for task in tasks if task.light]
+        others = tasks[: len(tasks) - len(light)]
+        if 0 < len(others) < self._workers:
+            idle = self._workers - len(others)
+            return [*([task] for task in others), *_dealt(light, idle)]
+        return _dealt(tasks, self._workers)
 
     def _count(self, lost: Sequence[Task]) -> None:
         """Counts tasks whose processes have died."""
@@ -135,3 +147,8 @@ class ProcessPool:
         self._pool.shutdown(cancel_futures=True)
         self._stopped.close()
         self.store.remove_unfinished()
+
+
+def _dealt(tasks: Sequence[Task], workers: int) -> list[Sequence[Task]]:
+    """Deals tasks out to workers; returns those of each that gets any."""
+    return [tasks[k::workers] for k in range(min(workers, len(tasks)))]

@@ -42,22 +42,23 @@ class Reported:
         self._begun = time.perf_counter()
 
     def run(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
-        """Runs tasks (`Runner.run`); all are calls of one function."""
+        """Runs tasks (`Runner.run`); the lines count those that call the function of the first one."""
         if not tasks:
             return self._runner.run(tasks)
+        counted_tasks = [task for task in tasks if task.function == tasks[0].function]
         name = tasks[0].function.rpartition(":")[2]
-        with self._called(name, tasks):
-            return self._run_logged(name, tasks)
+        with self._called(name, counted_tasks):
+            return self._run_logged(name, counted_tasks, tasks)
 
-    def _run_logged(self, name: str, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    def _run_logged(self, name: str, tasks: Sequence[Task], all_tasks: Sequence[Task]) -> list[dict[str, Any]]:
         if not log.isEnabledFor(logging.INFO):
-            return self._runner.run(tasks)
+            return self._runner.run(all_tasks)
         todo = self.store.missing(tasks)
         self._log(f"{name}: {counted(len(tasks), 'task')}")
         start = time.perf_counter()
-        all_tasks = counted(len(tasks), "task")
-        with _repeatedly(SECONDS_BETWEEN, lambda: self._log(f"{name}: {self._ended(tasks)} of {all_tasks} done")):
-            summaries = self._runner.run(tasks)
+        count = counted(len(tasks), "task")
+        with _repeatedly(SECONDS_BETWEEN, lambda: self._log(f"{name}: {self._ended(tasks)} of {count} done")):
+            summaries = self._runner.run(all_tasks)
         seconds = time.perf_counter() - start
         self._log(f"{name}: {counted(len(tasks), 'task')} done in {seconds:.2f} s{self._each(todo)}")
         return summaries

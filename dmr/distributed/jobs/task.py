@@ -45,6 +45,8 @@ class Task:
         version: of this package, where the task was made.
         consumed: those of the inputs that no other task reads: their arrays are removed when the task is done. They
             are not part of the name.
+        light: whether it is only for workers that have nothing else to do, and otherwise comes after the tasks beside
+            it; not part of the name.
     """
 
     function: str
@@ -52,6 +54,7 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
     version: str = __version__
     consumed: tuple[str, ...] = ()
+    light: bool = False
 
     @classmethod
     def of(cls, function: TaskFunction, inputs: Sequence[str] = (), **options: Any) -> Task:

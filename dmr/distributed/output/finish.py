@@ -38,7 +38,8 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
     """
     names = {kind: {str(number): name for number, name in each.items()} for kind, each in source.names.items()}
     match = Task.of(match_borders, [piece.border for piece in pieces])
-    (matched,) = runner.run([match])
+    # Cores are finished here unless they were beside a band. Nothing else reads them meanwhile.
+    matched = runner.run([match, *(piece.finish for piece in pieces if piece.finish)])[0]
     borders = [
         Task.of(find_border, [match.name, *piece.inputs], index=index, **piece.options)
         for index, piece in enumerate(pieces)
@@ -47,8 +48,10 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
     firsts = list(accumulate((summary["triangles"] for summary in summaries), initial=0))
     makers = []
     for index, (piece, around) in enumerate(zip(pieces, matched["neighbours"], strict=True)):
-        inputs = [match.name, *(borders[k].name for k in around), *piece.inputs]
-        options = {"neighbours": around, "starts": [firsts[k] for k in (index, *around)], "names": names}
+        finished = [piece.finish.name] if piece.finish else []
+        inputs = [match.name, *finished, *(borders[k].name for k in around), *piece.inputs]
+        starts = [firsts[k] for k in (index, *around)]
+        options = {"neighbours": around, "starts": starts, "names": names, "finished": bool(finished)}
         maker = Task.of(make_part, inputs, index=index, **options, **piece.options)
         makers.append(replace(maker, consumed=piece.folders))
     # The parts with most neighbours take the longest, and begin first, so that none of them runs alone in the end.

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -90,23 +91,24 @@ def find_border(
         index: of the piece; the other options are those of `sections`.
     """
     shared = _shared(inputs[0], index)
+    threads = thread_count(resources.threads)
     layers, triangles, before, vertices = [], [np.empty(0, np.int64)], 0, 0
     for section in sections(inputs[1:], places=places, firsts=firsts, loose=loose):
         mesh, wanted = section.mesh, shared
         if section.border is not None:
             # Of a core, others have vertices of its border, and those in which the boundary of the domain meets itself.
             wanted = shared[is_among(shared, distinct(section.border, Whole.load(inputs[1]).pinched))]
-        found = section.numbers.find(wanted)
+        found = section.numbers.find(wanted, threads)
         if (found >= 0).any():
             outer = np.zeros(len(mesh.vertices), bool)
             outer[found[found >= 0]] = True
-            chosen = np.flatnonzero(touching(mesh.triangles, outer, resources.threads))
-            layers.append(section.restricted(chosen))
+            chosen = np.flatnonzero(touching(mesh.triangles, outer, threads))
+            layers.append(section.restricted(chosen, threads))
             triangles.append(before + chosen)
         before += len(mesh.triangles)
         vertices = max(vertices, section.numbers.highest + 1)
     if layers:
-        united(layers).save(out)
+        (layers[0] if len(layers) == 1 else united(layers)).save(out)
     out["triangle"] = np.concatenate(triangles)
     return {"triangles": before, "vertices": vertices}
 
@@ -125,11 +127,15 @@ def make_part(
     neighbours: Sequence[int],
     starts: Sequence[int],
     names: Mapping[str, Any],
+    finished: bool,
     places: Sequence[int],
     firsts: Sequence[int],
     loose: bool,
 ) -> Summary:
-    """Makes a part: `inputs` are the shared vertices, the borders of its neighbours, and those of `sections`.
+    """Makes a part.
+
+    `inputs` are the shared vertices, the output of `finish_core` if there is one, the borders of the part's neighbours,
+    and those of `sections`.
 
     Args:
         inputs, out, resources: as for all tasks. The output is the file of the part, unless the core of a tile has
@@ -137,9 +143,10 @@ def make_part(
         index: the number of the part; neighbours: those of its neighbours, ascending.
         starts: the number of the first triangle of the part, then of each neighbour.
         names: of regions and markers: numbers, as texts, with their names.
-        places, firsts, loose: as for `sections`.
+        finished: whether there is an output of `finish_core`; places, firsts, loose: as for `sections`.
     """
     matched, own_shared = inputs[0], _shared(inputs[0], index)
+    of_core, inputs = (inputs[1], inputs[1:]) if finished else (None, inputs)
     own = sections(inputs[1 + len(neighbours) :], places=places, firsts=firsts, loose=loose)
     threads = thread_count(resources.threads)
     layers, ghost_numbers, ghost_owners = [], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
@@ -148,21 +155,21 @@ def make_part(
             around = Piece.load(folder)
             common = Numbers(own_shared).find(around.numbers, threads) >= 0
             chosen = np.flatnonzero(touching(around.mesh.triangles, common, threads))
-            layer = restricted(around, chosen)
+            layer = around if len(chosen) == len(around.mesh.triangles) else restricted(around, chosen, threads=threads)
             layers.append(Section(layer.mesh, Numbers(layer.numbers)))
             ghost_numbers.append(first + folder["triangle"][chosen])
             ghost_owners.append(np.full(len(chosen), owner, np.int32))
     owners_of_ghosts = np.concatenate(ghost_owners)
     core, rest = (own[0], [*own[1:], *layers]) if own[0].core is not None else (None, [*own, *layers])
+    if core is not None and core.core is not None and of_core is not None:
+        core = replace(core, core=core.core.finished(of_core))
     with step("unite"):
         lists = [section.numbers for section in rest]
         union = unite(lists, threads) if core is None else unite_after(core.numbers, lists, threads)
-    ghosts = [np.empty((0, 3), np.int32)]
-    in_part = union.places[len(rest) - len(layers) :]
-    ghosts += [place[layer.mesh.triangles] for place, layer in zip(in_part, layers, strict=True)]
+    at_ghosts = union.places[len(rest) - len(layers) :]
     numbers = PartNumbers(NO_NUMBERS if core is None else core.numbers, union.numbers)
     with step("owners"):
-        others, owners = _owned_by_others(numbers, np.concatenate(ghosts), index, owners_of_ghosts, matched, threads)
+        others, owners = _owned_by_others(numbers, at_ghosts, index, neighbours, matched, threads)
     with step("columns"):
         columns = mesh_columns(rest, union, names, core)
     triangles = sum(len(section.mesh.triangles) for section in own)
@@ -181,7 +188,7 @@ def make_part(
         columns |= {UNREFINED: copied(missing[0]), UNREFINED_REASONS: copied(missing[1].astype(np.uint8))}
     makers = threads if threads == 1 else 2 * threads  # one of them writes, and others wait for pages of the inputs
     with step("write"):
-        path = write_part(out.path / file_name(index), core, columns, makers)
+        path = write_part(out.path / file_name(index), core, columns, numbers, makers)
     return {
         "file": file_name(index),
         "made": [path.parent.name, path.name] if path.parent != out.path else [],
@@ -205,22 +212,22 @@ def _missing_bounds(own: Sequence[Section]) -> Int:
 
 def _owned_by_others(
     numbers_of_all: PartNumbers,
-    ghosts: Int,
+    at_ghosts: Sequence[Int],
     index: int,
-    ghost_owners: NDArray[np.int32],
+    neighbours: Sequence[int],
     shared: Folder,
     threads: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The vertices that other parts own, ascending, and these parts: the smallest ones with a triangle there.
 
     Args:
-        numbers_of_all: of the vertices of the part; ghosts: (g, 3) the corners of its ghosts, by owner.
-        index: of the part; ghost_owners: (g,); shared: the output of `match_borders`; threads: that search.
+        numbers_of_all: of the vertices of the part; at_ghosts: the vertices of the ghosts of each neighbour.
+        index: of the part; neighbours: ascending; shared: the output of `match_borders`; threads: that search.
     """
-    vertices, first = first_of_each(ghosts)
+    vertices, first = first_of_each(np.concatenate([np.empty(0, np.int32), *at_ghosts]))
     numbers, parts = shared["numbers"], shared["parts"]
     place = Numbers(numbers).find(numbers_of_all.of(vertices), threads)
-    owners = ghost_owners[first // 3]
+    owners = np.repeat(np.array(neighbours, np.int32), [len(each) for each in at_ghosts])[first]
     there = np.flatnonzero(place >= 0)
     owners[there] = parts[place[there]]  # the first entry of a number has the smallest part
     others = owners != index

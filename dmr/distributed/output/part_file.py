@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.patch import with_numbers
+from dmr.distributed.tiles.piece import NUMBERS
 from dmr.distributed.tiles.result.core_file import ARRAYS, begin_core
 from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import Numbers
 from dmr.errors import file_error
-from dmr.io.archives.npz import NONE_BEGUN, Begun, Column, numbered, write_npz
+from dmr.io.archives.npz import NONE_BEGUN, Begun, Column, copied, numbered, write_npz
 
 Int64 = NDArray[np.int64]
 
@@ -50,12 +51,15 @@ class PartNumbers:
         return numbered([self.core.entries, self.others], [self.core.first, 0])
 
 
-def write_part(path: Path, core: Section | None, columns: Mapping[str, Column], threads: int) -> Path:
+def write_part(
+    path: Path, core: Section | None, columns: Mapping[str, Column], numbers: PartNumbers, threads: int
+) -> Path:
     """Writes the file of a part.
 
     Args:
         path: the file, unless that which the core has begun has enough room; core: the core of a tile, or None.
-        columns: the arrays of the part by name, of a core's file the rows that follow those of the core.
+        columns: the arrays of the part by name; of `ARRAYS` in a core's file, the rows that follow those of the core.
+        numbers: of the vertices, which are one of the columns.
         threads: that make and write them.
 
     Returns:
@@ -66,10 +70,12 @@ def write_part(path: Path, core: Section | None, columns: Mapping[str, Column], 
     """
     begun: Mapping[str, Begun] = NONE_BEGUN
     if core is not None and core.core is not None:
-        if all(core.core.has_room(name, *_rows(columns[name])) for name in core.core.begun):
-            path, begun = core.core.path, core.core.begun
+        after_core = {**columns, NUMBERS: copied(numbers.others)}
+        if all(core.core.has_room(name, *_rows(after_core[name])) for name in core.core.begun):
+            path, begun, columns = core.core.path, core.core.begun, after_core
         else:
-            arrays = {name: array for name in core.core.begun if (array := _of_core(core, name)) is not None}
+            of_core = ((name, _of_core(core, name)) for name in core.core.begun if name != NUMBERS)
+            arrays = {name: array for name, array in of_core if array is not None}
             most = {name: len(array) + columns[name].shape[0] for name, array in arrays.items()}
             begun = begin_core(path, arrays, most, threads)
     try:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.threaded import by_pieces, rows_taken, touching
-from dmr.distributed.tiles.bands import FIRST_LAYERS, UNREACHED, layers_of, spread
+from dmr.distributed.tiles.bands import UNREACHED, first_layers, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.patch import Edges, Mask, Patch
 from dmr.distributed.tiles.piece import Arrays
@@ -245,9 +245,9 @@ def _around_seeds(
     The rest of the band has nothing to refine, and may be divided anywhere.
     """
     none = np.full(len(patch.numbers), UNREACHED, np.int32)
-    layers = layers_of(turn - 1)
+    layers = layers_of(turn - 1, most)
     distance = spread(patch, none, layers, threads)[1]
-    while layers >= FIRST_LAYERS:
+    while layers >= first_layers(most):
         near = touching(patch.mesh.triangles, distance < layers, threads)
         parts = components(_links_within(neighbours, near, threads), thread_count(threads))
         if np.bincount(parts[near], weights[near]).max(initial=0) <= most:

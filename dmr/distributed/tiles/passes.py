@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from dmr.common.arguments import whole_option
@@ -26,9 +26,10 @@ from dmr.common.text import counted, option
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.task import Task, TaskFunction
 from dmr.distributed.tiles import tasks
-from dmr.distributed.tiles.bands import layers_of
+from dmr.distributed.tiles.bands import layers_of, margin_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.placement.point_trees import require_point_trees
+from dmr.distributed.tiles.result.core_file import finish_core
 from dmr.distributed.tiles.result.sections import PieceSource
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.mesh.types import Mesh, Pslg
@@ -47,12 +48,21 @@ class Held(NamedTuple):
     Attributes:
         name: the task in whose output it is; place: its place there; first: the number of its first new vertex.
         piece: the piece of the result that it belongs to.
+        core: whether it is the core of a tile, which has begun a file.
     """
 
     name: str
     place: int
     first: int
     piece: int
+    core: bool = False
+
+    @property
+    def finishing(self) -> Task | None:
+        """The task that finishes what a core has begun; no other task may read the core meanwhile."""
+        if not self.core:
+            return None
+        return replace(Task.of(finish_core, [self.name], place=self.place, first=self.first), light=True)
 
 
 class Waiting(NamedTuple):
@@ -183,7 +193,9 @@ class Passes:
         """Repeats a function of tiles, and of bands around what waits, until nothing waits."""
         fewest, idle, turn = None, 0, 0
         while True:
-            layers = layers_of(turn)
+            layers = layers_of(turn, self._grown)
+            if function is tasks.refine:
+                options = {**options, "depth": margin_of(turn, layers)}
             waiting = self._done(tiles, function, {**options, "layers": layers})
             if not waiting:
                 return
@@ -234,7 +246,9 @@ class Passes:
             Task.of(function, [self._whole, folder], bounds=stored, tile=place, **options) for folder, place in tiles
         ]
         try:
-            summaries = self._runner.run(todo)
+            # While a band is refined, which is one tile, the other workers have nothing else to do. It reads no core.
+            beside = [task for held in self._held if (task := held.finishing)] if len(todo) == 1 else []
+            summaries = self._runner.run([*todo, *beside])[: len(todo)]
         except OutOfMemoryError as error:
             if self._grown == self._asked:
                 raise
@@ -244,7 +258,9 @@ class Passes:
             ) from error
         found = []
         for task, summary in zip(todo, summaries, strict=True):
-            self._held += [Held(task.name, place, self._vertices, self._pieces) for place in range(1 + summary["core"])]
+            self._held.append(Held(task.name, 0, self._vertices, self._pieces))
+            if summary["core"]:
+                self._held.append(Held(task.name, 1, self._vertices, self._pieces, core=True))
             if summary["seeds"]:
                 found.append(Waiting(task.name, self._vertices, summary["seeds"]))
             self._pieces += 1
@@ -290,8 +306,9 @@ class Passes:
     def _result(self) -> Tiled:
         found = []
         for number, patches in enumerate(self._by_piece()):
-            names, places, firsts, _ = zip(*patches, strict=True)
-            found.append(PieceSource("", self._whole, names, places, firsts, loose=self._loose and number == 0))
+            names, places, firsts, *_ = zip(*patches, strict=True)
+            finish = next((task for held in patches if (task := held.finishing)), None)  # there is one core at most
+            found.append(PieceSource("", self._whole, names, places, firsts, self._loose and number == 0, finish))
         todo = [Task.of(tasks.summarize, each.inputs, places=each.places, firsts=each.firsts) for each in found]
         summaries = self._runner.run(todo)
         unrefined: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.number_arrays import distinct
+from dmr.distributed.threaded import flags, rows_taken
 from dmr.distributed.tiles.piece import PER_TRIANGLE, Piece
 from dmr.distributed.unions.numbering import Union, is_among
 from dmr.mesh.edges import edge_keys
@@ -19,7 +19,7 @@ Index = NDArray[Any]
 PER_VERTEX = ("vertices", "vertex_markers", "vertex_attributes")
 
 
-def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None) -> Piece:
+def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None, threads: int | None = 1) -> Piece:
     """Returns some triangles of a piece, in the order given, with their vertices and segments.
 
     Args:
@@ -27,31 +27,37 @@ def restricted(piece: Piece, triangles: Index, *, vertices: Index | None = None)
         triangles: indices.
         vertices: the vertices to keep, in their order, which include those of the triangles; None for those alone, in
             the order of their numbers.
+        threads: that take rows; None for all cores.
     """
-    return restricted_mesh(piece.mesh, piece.numbers.__getitem__, triangles, vertices=vertices)
+    return restricted_mesh(piece.mesh, piece.numbers.__getitem__, triangles, vertices=vertices, threads=threads)
 
 
 def restricted_mesh(
-    mesh: Mesh, numbers: Callable[[Index], NDArray[np.int64]], triangles: Index, *, vertices: Index | None = None
+    mesh: Mesh,
+    numbers: Callable[[Index], NDArray[np.int64]],
+    triangles: Index,
+    *,
+    vertices: Index | None = None,
+    threads: int | None = 1,
 ) -> Piece:
     """Returns some triangles of a mesh, as `restricted` does; `numbers` returns those of vertices."""
-    corners = mesh.triangles[triangles]
+    corners = rows_taken(mesh.triangles, triangles, threads)
     if vertices is None:
-        used = distinct(corners)
+        used = np.flatnonzero(flags(len(mesh.vertices), corners, threads))
         kept, own = _by_number(used, numbers(used))
     else:
         kept, own = vertices, numbers(vertices)
     place = np.full(len(mesh.vertices), -1, np.int32)
     place[kept] = np.arange(len(kept))
-    corners = place[corners]
+    corners = rows_taken(place, corners, threads)
     # A segment belongs to the piece if it is an edge of one of the triangles.
     ends = place[mesh.segments]
     near = np.flatnonzero((ends >= 0).all(axis=1))
     near = near[_are_edges(ends[near], corners, len(kept))]
     arrays: dict[str, Any] = {"triangles": corners, "segments": ends[near]}
     arrays["segment_markers"] = _rows(mesh.segment_markers, near)
-    arrays |= {name: _rows(getattr(mesh, name), kept) for name in PER_VERTEX}
-    arrays |= {name: _rows(getattr(mesh, name), triangles) for name in PER_TRIANGLE}
+    arrays |= {name: _rows(getattr(mesh, name), kept, threads) for name in PER_VERTEX}
+    arrays |= {name: _rows(getattr(mesh, name), triangles, threads) for name in PER_TRIANGLE}
     return Piece(Mesh.sound(**arrays), own)
 
 
@@ -105,8 +111,8 @@ def edges_between(corners: Index, vertices: Index, count: int) -> tuple[NDArray[
     return 3 * triangle + k, ends
 
 
-def _rows(array: Index | None, rows: Index) -> Index | None:
-    return None if array is None else array[rows]
+def _rows(array: Index | None, rows: Index, threads: int | None = 1) -> Index | None:
+    return None if array is None else rows_taken(array, rows, threads)
 
 
 def joined_rows(meshes: Sequence[Mesh], name: str) -> Index | None:

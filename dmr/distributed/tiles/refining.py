@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dmr.common.clock import Clock
 from dmr.common.number_arrays import distinct
+from dmr.common.pooling import ForkSafeLock
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
@@ -33,6 +34,7 @@ from dmr.refinement.steps.thresholds import Thresholds
 from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 
+one_admits = ForkSafeLock()  # of the threads whose tiles wait for the device
 MODULES = ("tiles/edges", "tiles/margins")
 
 
@@ -70,7 +72,7 @@ def refine_patch(
         core_arrays: receives the core of the result; by default a new one.
         threads: that compute on the host; None for those of the device, or all.
     """
-    with step("tile"):
+    with one_admits, step("tile"):
         tile = tile_of(patch, whole, threads or device.threads or None)
     if tile.frozen.all():
         return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dmr.common.pooling import ForkSafeLock
+from dmr.common.pooling import ForkSafeLock, close, new_pool, submit
 from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.steps import step
 from dmr.memory import DeviceArray
 
 MOST_SPARE = 2  # times the size that is needed
@@ -60,7 +62,7 @@ class InMemory(dict[str, NDArray[Any]]):
     def __init__(self, *, later: bool = False) -> None:
         super().__init__()
         self._later = later
-        self._copies: list[Callable[[], None]] = []
+        self._copies: list[tuple[str, Callable[[], None]]] = []  # by the name of the array
         self._lent: list[NDArray[np.uint8]] = []
 
     def __enter__(self) -> InMemory:
@@ -86,7 +88,7 @@ class InMemory(dict[str, NDArray[Any]]):
             return
         target = self._memory(array.size * array.dtype.itemsize) if mapped is None else mapped
         if self._later and target.nbytes >= WORTH_WAITING:
-            self._copies.append(array.download_later(target.view(array.dtype)))
+            self._copies.append((name, array.download_later(target.view(array.dtype))))
         else:
             array.download(target.view(array.dtype))
         self[name] = target.view(dtype).reshape(shape)
@@ -94,7 +96,21 @@ class InMemory(dict[str, NDArray[Any]]):
     def finish(self) -> None:
         """Copies the arrays that `take` has left; the calling thread does not hold the device."""
         while self._copies:
-            self._copies.pop(0)()
+            name, copy = self._copies.pop(0)
+            copy()
+            self._arrived(name)
+
+    @contextmanager
+    def finishing(self) -> Iterator[None]:
+        """A block beside which `finish` copies; the arrays are complete after it."""
+        pool = new_pool(1, "dmr-fetch") if self._copies else None
+        try:
+            copied = submit(pool, self.finish)
+            yield
+            with step("fetch core"):
+                copied.result()
+        finally:
+            close(pool)
 
     def begin(self, core: tuple[int, int], margin: tuple[int, int], *, labels: bool) -> None:
         """Prepares for the arrays of a core.
@@ -103,6 +119,9 @@ class InMemory(dict[str, NDArray[Any]]):
             core, margin: the numbers of vertices and triangles of the core and of the margin of a tile.
             labels: whether triangles have `Labels`.
         """
+
+    def _arrived(self, name: str) -> None:
+        """Is called when `finish` has copied an array."""
 
     def _mapped(self, name: str) -> NDArray[np.uint8] | None:
         """Returns the place of an array in a file that is mapped into memory, if there is one."""

@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
+from dmr.common.pooling import ForkSafeLock
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.threaded import flags
-from dmr.distributed.tiles.bands import MARGIN, Reach, divided, reach, unreached
+from dmr.distributed.tiles.bands import Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import Tiles, cut
@@ -53,6 +54,7 @@ COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result
 COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 TILES = "tiles"  # the place of `Tiles` in the output of a task
+one_loads = ForkSafeLock()  # of the threads that refine tiles
 NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
 SOURCE_ARRAYS = {
     Mesh: (
@@ -209,6 +211,7 @@ def refine(
     bounds: Mapping[str, Any],
     tile: int,
     layers: int,
+    depth: int,
     placed: bool = False,
 ) -> dict[str, Any]:
     """Refines a tile. The output is its margin (0), and its core (1) unless that is small.
@@ -216,29 +219,28 @@ def refine(
     Args:
         inputs: the whole, and the folder of the tile.
         out, resources: as for all tasks.
-        tile: its place in the folder; layers: those of the next band.
+        tile: its place in the folder; layers: those of the next band; depth: the layers of the margin.
         placed: whether points have been placed by size.
     """
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
     device = open_device(resources.device, resources.threads)
-    with step("load"):
+    with one_loads, step("load"):  # the first one soon has the device, while others load
         tiles = Tiles.load(Stored(inputs[1], TILES))
         patch = tiles.tile(tile, resources.threads)
     expected = core_bytes(device, int(tiles.predicted[tile]), labels=patch.has_labels)
     with CoreArrays(out.path / FILE, expected) as arrays:
-        done = refine_patch(patch, whole, asked, device, MARGIN * layers, arrays, resources.threads)
+        done = refine_patch(patch, whole, asked, device, depth, arrays, resources.threads)
+        with arrays.finishing():
+            with step("reach"):
+                reached = reach(done.margin, done.margin_border, layers, resources.threads)
+            with step("write margin"):
+                _save(done.margin, reached, out, 0)
         if done.core is not None:
-            with step("fetch core"):
-                arrays.finish()
             with step("write core"):
                 margin = len(done.margin.numbers), len(done.margin.mesh.triangles)
                 save_core(arrays, out, 1, margin, thread_count(resources.threads))
                 unreached(done.core_border).save(Stored(out, 1))
                 out.wait()  # the memory of the arrays is used again
-    with step("reach"):
-        reached = reach(done.margin, done.margin_border, layers, resources.threads)
-    with step("write margin"):
-        _save(done.margin, reached, out, 0)
     triangles = len(done.margin.mesh.triangles) + done.core_triangles
     return {
         "inserted": done.inserted, "seeds": int(done.margin.seeds.sum()), "warnings": done.warnings,

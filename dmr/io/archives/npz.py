@@ -90,7 +90,8 @@ class Begun(NamedTuple):
     """The first rows of an array, which are in an archive before the others are known.
 
     Attributes:
-        at: where they begin in the file; rows: how many there are; crc: their check sum.
+        at: where they begin in the file; rows: how many there are.
+        crc: their check sum, or `UNKNOWN`.
         end: where the room ends.
     """
 
@@ -100,6 +101,7 @@ class Begun(NamedTuple):
     end: int
 
 
+UNKNOWN = -1
 NONE_BEGUN: Mapping[str, Begun] = {}
 
 
@@ -277,14 +279,15 @@ def begin_archive(
     arrays: Mapping[str, Array],
     most: Mapping[str, int],
     threads: int,
-    there: Collection[str] = (),
+    left_out: Collection[str] = (),
 ) -> dict[str, Begun]:
     """Writes the first rows of the arrays of an archive to an open file, and leaves holes where they are zeros.
 
     Args:
-        descriptor: of the file, which is empty but for the arrays `there`.
+        descriptor: of the file, which is empty but for arrays that are `left_out`.
         arrays: their rows by name; most: how many rows each can have; threads: as above.
-        there: the names of those that are at their places in the file already.
+        left_out: the names of those that are at their places already, or are written later; their check sums are
+            `UNKNOWN`.
 
     Raises:
         OSError: they cannot be written.
@@ -293,15 +296,40 @@ def begin_archive(
     members = {name: _member(_file_of(name), 0, copied(array)) for name, array in arrays.items()}
     for name, member in members.items():
         member.native.offset, member.native.crc = places[name], 0
-    written = [member for name, member in members.items() if name not in there]
+    written = [member for name, member in members.items() if name not in left_out]
     _write(descriptor, written, min(threads, MOST_WRITERS), holes=True)
-    _write(NO_FILE, [members[name] for name in there], threads)
-    begun = {
-        name: Begun(each.offset, each.rows, each.crc, each.offset + most[name] * each.row_bytes)
-        for name, each in ((name, member.native) for name, member in members.items())
-    }
+    begun = {}
+    for name, member in members.items():
+        each, crc = member.native, UNKNOWN if name in left_out else member.native.crc
+        begun[name] = Begun(each.offset, each.rows, crc, each.offset + most[name] * each.row_bytes)
     os.truncate(descriptor, max((each.end for each in begun.values()), default=PAGE))  # if the last rows are zeros
     return begun
+
+
+def check_sum(rows: Array, threads: int) -> int:
+    """Returns the check sum of the first rows of an array, as in `Begun`; `threads` compute it."""
+    member = _member(b"", 0, copied(rows))
+    member.native.crc = 0
+    _write(NO_FILE, [member], threads)
+    return int(member.native.crc)
+
+
+def write_first_rows(descriptor: int, column: Column, begun: Begun, threads: int) -> Begun:
+    """Writes the first rows of an array that `begin_archive` has left out.
+
+    Args:
+        descriptor: of the file; column: the rows; begun: what `begin_archive` has returned; threads: as above.
+
+    Returns:
+        `begun`, with the check sum.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    member = _member(b"", 0, column)
+    member.native.offset, member.native.crc = begun.at, 0
+    _write(descriptor, [member], min(threads, MOST_WRITERS))
+    return begun._replace(crc=member.native.crc)
 
 
 def _file_of(name: str) -> bytes:

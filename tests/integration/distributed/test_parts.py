@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pickle
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 import dmr
 from dmr import Mesh
-from dmr.distributed import Parts, partition
+from dmr.distributed import Parts, engines, partition
+from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.output import part_file
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.result import core_file
@@ -160,18 +162,43 @@ def test_cores_in_mapped_files_have_the_bytes_of_written_ones(expected, tmp_path
 
     begin = core_file.begin_core
 
-    def begin_core(*given):
+    def begin_core(*given, **named):
         mapped_arrays.append(sorted(given[4]))
-        return begin(*given)
+        return begin(*given, **named)
 
     monkeypatch.setattr(tasks, "core_bytes", lambda *given, **named: expected)
     monkeypatch.setattr(core_file, "in_memory", lambda file: True)
     monkeypatch.setattr(core_file, "begin_core", begin_core)
     mapped = dmr.distributed.refine(halves(), tmp_path / "mapped", **options)
-    assert ["label_rows", "triangles", "vertices"] in mapped_arrays
+    assert ["label_rows", "numbers", "triangles", "vertices"] in mapped_arrays
     for one, other in zip(written, mapped, strict=True):
         assert written.path(one.index).read_bytes() == mapped.path(other.index).read_bytes()
     assert written.manifest == mapped.manifest
+
+
+@pytest.mark.parametrize("expected", [0, 10**6])
+def test_cores_that_are_finished_twice(expected, tmp_path, monkeypatch):
+    """As after a run that was killed before it knew that they were: the files have the same bytes."""
+    again = []
+
+    class Repeating(InProcess):
+        def run(self, todo):
+            for task in todo:
+                if task.function.endswith(":finish_core"):
+                    super().run([task])
+                    shutil.rmtree(self.store.path / task.name)
+                    again.append(task.name)
+            return super().run(todo)
+
+    options = {"tile_triangles": 4000, "threads": 2}
+    once = dmr.distributed.refine(halves(), tmp_path / "once", device="cpu", **options)
+    monkeypatch.setattr(tasks, "core_bytes", lambda *given, **named: expected)
+    monkeypatch.setattr(core_file, "in_memory", lambda file: True)
+    monkeypatch.setattr(engines, "InProcess", Repeating)
+    twice = dmr.distributed.refine(halves(), tmp_path / "twice", device="cpu", **options)
+    assert again
+    for one, other in zip(once, twice, strict=True):
+        assert once.path(one.index).read_bytes() == twice.path(other.index).read_bytes()
 
 
 def test_pages_that_a_core_lacks_are_an_error(tmp_path, monkeypatch):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from dmr.common.threads import available_threads
+from dmr.distributed.jobs import in_process
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.process_pool import ProcessPool
 from dmr.distributed.jobs.store import Store
@@ -109,6 +112,46 @@ def test_workers_share_the_cores(store):
     assert len({each["process"] for each in results}) == 2
     assert {each["threads"] for each in results} == {max(1, available_threads() // 2)}
     assert alone["threads"] == available_threads()
+
+
+def test_light_tasks_take_no_share_of_the_cores(store):
+    heavy = Task.of(functions.tell_resources, n=0)
+    light = replace(Task.of(functions.tell_resources, n=1), light=True)
+    with ProcessPool(store, 2, Resources("cpu")) as pool:
+        results = pool.run([heavy, light])
+    assert results[0]["threads"] == available_threads()
+    assert len({each["process"] for each in results}) == 2
+
+
+def test_light_tasks_on_a_gpu_come_last(store, monkeypatch):
+    """A task alone has all threads, whatever the number of light ones."""
+    gpu = SimpleNamespace(threads=0)
+    monkeypatch.setattr(in_process, "open_device", lambda *given: gpu)
+    tasks = [replace(Task.of(functions.tell_resources, n=n), light=n > 0) for n in range(3)]
+    results = InProcess(store, Resources("cuda:0", 16)).run(tasks[::-1])
+    assert [each["threads"] for each in results] == [16, 16, 16]
+    times = [store.times(task.name) for task in tasks]
+    assert times[0].ended <= min(each.begun for each in times[1:])
+
+
+@pytest.mark.parametrize(
+    ("workers", "light", "expected"),
+    [
+        (1, "..l", [[0, 1, 2]]),
+        (2, "lll.", [[3], [0, 1, 2]]),
+        (3, ".llll", [[0], [1, 3], [2, 4]]),
+        (3, ".l", [[0], [1]]),
+        (2, "..ll", [[0, 2], [1, 3]]),
+        (2, "lll", [[0, 2], [1]]),
+        (2, "...", [[0, 2], [1]]),
+    ],
+)
+def test_which_workers_with_gpus_get_light_tasks(workers, light, expected, store, monkeypatch):
+    """Those without another task, if there are some."""
+    tasks = [replace(Task.of(functions.count_up, n=n), light=each == "l") for n, each in enumerate(light)]
+    with ProcessPool(store, workers, Resources("cpu")) as pool:
+        monkeypatch.setattr(pool, "_on_gpu", True)
+        assert [[task.options["n"] for task in share] for share in pool._shares(tasks)] == expected
 
 
 def test_a_worker_has_one_gpu_and_its_share_of_the_cores(monkeypatch):

@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 
 from dmr.io.archives import npz
-from dmr.io.archives.npz import Arriving, Indexed, begin_archive, copied, gathered, numbered, translated, write_npz
+from dmr.io.archives.npz import (
+    UNKNOWN,
+    Arriving,
+    Indexed,
+    begin_archive,
+    check_sum,
+    copied,
+    gathered,
+    numbered,
+    translated,
+    write_first_rows,
+    write_npz,
+)
 
 
 def arriving(table, rows):
@@ -121,6 +133,33 @@ def test_archives_that_are_begun_with_the_first_rows_of_arrays(threads, room, tm
     assert found.keys() == expected.keys()
     for name, array in expected.items():
         np.testing.assert_array_equal(found[name], array)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_first_rows_that_are_written_later(threads, tmp_path):
+    """The bytes are those of an archive that is begun with them, also if they are written twice."""
+    first = {"points": np.random.default_rng(3).random((70_000, 2)), "numbers": np.arange(-9, 200_000)}
+    as_written = numbered([first["numbers"]], [1000])
+    most = {"points": 80_000, "numbers": 200_100}
+    others = {"points": copied(np.ones((5, 2))), "numbers": copied(np.array([7]))}
+    columns = {"version": copied(np.array(2)), **others}
+    whole, later = tmp_path / "whole.npz", tmp_path / "later.npz"
+    with whole.open("xb") as file:
+        given = {**first, "numbers": np.where(first["numbers"] < 0, 999 - first["numbers"], first["numbers"])}
+        write_npz(file.fileno(), columns, threads, begin_archive(file.fileno(), given, most, threads))
+    with later.open("x+b") as file:
+        begun = begin_archive(file.fileno(), first, most, threads, ["numbers"])
+        file.seek(begun["numbers"].at)  # half of them are there, as they will be
+        file.write(given["numbers"][:100_000].tobytes())
+        file.write(first["numbers"][100_000:].tobytes())
+        for _ in range(2):
+            in_file = np.memmap(later, np.int64, "r", begun["numbers"].at, first["numbers"].shape)
+            done = write_first_rows(file.fileno(), numbered([in_file], [1000]), begun["numbers"], threads)
+        assert done == write_first_rows(file.fileno(), as_written, begun["numbers"], threads)
+        assert begun["numbers"].crc == UNKNOWN
+        assert check_sum(first["points"], threads) == begun["points"].crc
+        write_npz(file.fileno(), columns, threads, {**begun, "numbers": done})
+    assert whole.read_bytes() == later.read_bytes()
 
 
 def test_rows_for_which_there_is_no_room(tmp_path):

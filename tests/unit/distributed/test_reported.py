@@ -19,6 +19,10 @@ def wait(inputs, out, resources, *, seconds):
     return {"seconds": seconds}
 
 
+def say(inputs, out, resources, *, word):
+    return {"word": word}
+
+
 def test_each_group_of_tasks_is_logged_while_it_runs(tmp_path: Path, caplog, monkeypatch):
     monkeypatch.setattr(module, "SECONDS_BETWEEN", 0.02)
     runner = Reported(InProcess(Store(tmp_path, durable=False), Resources("cpu", 1)))
@@ -35,6 +39,17 @@ def test_each_group_of_tasks_is_logged_while_it_runs(tmp_path: Path, caplog, mon
     with caplog.at_level(logging.INFO, "dmr"):
         runner.run(tasks)
     assert re.search(r"wait: 2 tasks done in 0\.\d+ s, ", caplog.messages[-1])  # nothing ran
+
+
+def test_only_tasks_of_the_first_function_are_counted(tmp_path: Path, caplog):
+    found: list[tuple[str, int, int]] = []
+    runner = Reported(
+        InProcess(Store(tmp_path, durable=False), Resources("cpu", 1)), lambda *called: found.append(called)
+    )
+    with caplog.at_level(logging.INFO, "dmr"):
+        assert runner.run([Task.of(wait, seconds=0.0), Task.of(say, word="yes")]) == [{"seconds": 0.0}, {"word": "yes"}]
+    assert " s: wait: 1 task, " in caplog.messages[0] and " s: wait: 1 task done in " in caplog.messages[-1]
+    assert found == [("wait", 0, 1), ("wait", 1, 1)]
 
 
 def test_nothing_is_watched_without_a_log(tmp_path: Path, monkeypatch):

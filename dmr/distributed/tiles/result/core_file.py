@@ -2,7 +2,8 @@
 
 Nothing of a core changes, unless a band reaches it, and most triangles of the result are in cores. Their arrays are
 therefore written once, when the tile has been refined: to an archive that has room for what the part holds besides, the
-rest of the margin and the ghosts. The task that makes the part completes this file.
+rest of the margin and the ghosts. The numbers of the vertices follow when those of all tiles are known (`finish_core`).
+The task that makes the part completes this file.
 """
 
 from __future__ import annotations
@@ -11,32 +12,40 @@ import contextlib
 import math
 import mmap
 import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from dmr.common.pooling import close, new_pool, submit
+from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
-from dmr.distributed.tiles.piece import ROWS
+from dmr.distributed.jobs.task import Resources
+from dmr.distributed.tiles.piece import NUMBERS, ROWS
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.errors import file_error
 from dmr.io.archives.native import library
-from dmr.io.archives.npz import Begun, begin_archive, places_of_first_rows
-from dmr.memory import Device
+from dmr.io.archives.npz import Begun, begin_archive, check_sum, numbered, places_of_first_rows, write_first_rows
+from dmr.memory import Device, DeviceArray
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 FILE = "part.npz"  # in the output of a task, which it outlives
 BEGUN = "begun"  # the array that stores the places in the file
-ARRAYS = ("vertices", "triangles", ROWS, "vertex_markers", "vertex_attributes")
+ARRAYS = ("vertices", "triangles", ROWS, NUMBERS, "vertex_markers", "vertex_attributes")
+NOT_BEGUN = Begun(0, 0, 0, 0)
 # Room for rows, per row of the margin, from which bands take some, while ghosts are added; and in any case.
 ROOM_PER_ROW, LEAST_ROOM = 1.25, 256
 CORE_SHARE = 0.75  # of the predicted triangles of a tile, at least, as a rule
-BYTES_PER_TRIANGLE, BYTES_OF_LABELS = 20, 4  # of a core: three corners, and half a vertex; a row of `Labels`
+# Of a core: three corners, and half a vertex with its number; a row of `Labels`.
+BYTES_PER_TRIANGLE, BYTES_OF_LABELS = 24, 4
 LEAST_MAPPED = 2**24  # bytes
 MADE_AT_ONCE = 2**26  # bytes of pages
+SUM_THREADS = 4  # about as fast as the arrays arrive
 
 
 @dataclass(frozen=True)
@@ -60,10 +69,11 @@ class CoreFile:
         """Returns what `save_core` has written, or None if the stored patch is not the core of a tile."""
         if BEGUN not in stored:
             return None
-        rows = stored[BEGUN].tolist()
-        return cls(
-            stored.folder.path / FILE, {name: Begun(*row) for name, row in zip(ARRAYS, rows, strict=True) if row[0]}
-        )
+        return cls(stored.folder.path / FILE, _loaded(stored[BEGUN]))
+
+    def finished(self, output: Folder) -> CoreFile:
+        """Returns the file after the task `finish_core`, whose output is given."""
+        return replace(self, begun=_loaded(output[BEGUN]))
 
 
 def core_bytes(device: Device, predicted: int, *, labels: bool) -> int:
@@ -94,14 +104,20 @@ class CoreArrays(InMemory):
         self._expected = expected
         self._pages: Pages | None = None
         self._targets: dict[str, NDArray[np.uint8]] = {}
+        self._summing: ThreadPoolExecutor | None = None
+        self._sums: dict[str, Future[int]] = {}
 
     def __enter__(self) -> CoreArrays:
         super().__enter__()
         if self._expected:
             self._pages = Pages.of(self.path, self._expected)
+        if self._pages is not None:
+            self._summing = new_pool(1, "dmr-sums")
         return self
 
     def __exit__(self, *exception: object) -> None:
+        close(self._summing)
+        self._sums.clear()
         self._targets = {}
         super().__exit__(*exception)
         pages, self._pages = self._pages, None
@@ -118,6 +134,7 @@ class CoreArrays(InMemory):
         }
         if labels:
             rows[ROWS] = np.dtype(np.int32), (core[1],)
+        rows[NUMBERS] = np.dtype(np.int64), (core[0],)
         places = places_of_first_rows(rows, most_rows({name: shape[0] for name, (_, shape) in rows.items()}, margin))
         sizes = {name: dtype.itemsize * math.prod(shape) for name, (dtype, shape) in rows.items()}
         mapped = self._pages.mapped(max(places[name] + sizes[name] for name in rows))
@@ -134,6 +151,21 @@ class CoreArrays(InMemory):
     def there(self) -> Collection[str]:
         """The names of the arrays that are in the file."""
         return self._targets.keys()
+
+    @property
+    def sums(self) -> dict[str, int]:
+        """The check sums of these arrays, except those of numbers, which are not all known."""
+        return {name: found.result() for name, found in self._sums.items()}
+
+    def take(self, name: str, array: DeviceArray, dtype: DTypeLike, shape: tuple[int, ...]) -> None:
+        """Stores an array of a device, as `InMemory.take`."""
+        super().take(name, array, dtype, shape)
+        if name in self._targets and not any(name == waiting for waiting, _ in self._copies):
+            self._arrived(name)
+
+    def _arrived(self, name: str) -> None:
+        if name in self._targets and name != NUMBERS:  # while further arrays arrive, and pages are mapped
+            self._sums[name] = submit(self._summing, check_sum, self[name], SUM_THREADS)
 
     def _mapped(self, name: str) -> NDArray[np.uint8] | None:
         return self._targets.get(name)
@@ -218,7 +250,8 @@ def most_rows(rows: Mapping[str, int], margin: tuple[int, int]) -> dict[str, int
         rows: of the core, by name; margin: the vertices and triangles of the margin of the tile.
     """
     of_vertices, of_triangles = (int(ROOM_PER_ROW * each) + LEAST_ROOM for each in margin)
-    return {name: count + (of_vertices if name.startswith("vert") else of_triangles) for name, count in rows.items()}
+    of_vertex = ("vert", NUMBERS)
+    return {name: count + (of_vertices if name.startswith(of_vertex) else of_triangles) for name, count in rows.items()}
 
 
 def save_core(core: CoreArrays, out: Folder, place: int, margin: tuple[int, int], threads: int) -> None:
@@ -237,22 +270,71 @@ def save_core(core: CoreArrays, out: Folder, place: int, margin: tuple[int, int]
         if name not in first:
             stored[name] = array
     most = most_rows({name: len(array) for name, array in first.items()}, margin)
-    begun = begin_core(core.path, first, most, threads, core.there)
+    begun = begin_core(core.path, first, most, threads, {*core.there, NUMBERS}, exists=bool(core.there))
+    sums = core.sums
+    begun.update({name: begun[name]._replace(crc=sums[name]) for name in core.there if name != NUMBERS})
     for name, each in begun.items():
-        stored.refer(name, first[name].dtype, first[name].shape, each.at, FILE)
-    rows = [tuple(begun[name]) if name in begun else (0, 0, 0, 0) for name in ARRAYS]
-    stored[BEGUN] = np.array(rows, np.int64)
+        if name == NUMBERS and name not in core.there:
+            stored[name] = first[name]
+        else:
+            stored.refer(name, first[name].dtype, first[name].shape, each.at, FILE)
+    stored[BEGUN] = _table(begun)
+
+
+def finish_core(
+    inputs: Sequence[Folder], out: Folder, resources: Resources, *, place: int, first: int
+) -> dict[str, Any]:
+    """Writes the numbers of a core's vertices to the file of the part.
+
+    The numbers may be there already, as far as the task of the tile knew them; those that it did not know are below 0,
+    so that this can be repeated. Another task that reads them meanwhile could find half of one.
+
+    Args:
+        inputs: the folder of the core; out: for what has been written, as in `CoreFile.begun`.
+        resources: the threads that write.
+        place: of the core in its folder; first: the number of the first new vertex of its tile.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    stored = Stored(inputs[0], place)
+    core = CoreFile.load(stored)
+    assert core is not None
+    threads, column = thread_count(resources.threads), numbered([stored[NUMBERS]], [first])
+    try:
+        with core.path.open("r+b") as file:
+            numbers = write_first_rows(file.fileno(), column, core.begun[NUMBERS], threads)
+    except OSError as error:
+        raise file_error(error, core.path, "cannot be written") from error
+    out[BEGUN] = _table({**core.begun, NUMBERS: numbers})
+    return {}
+
+
+def _table(begun: Mapping[str, Begun]) -> NDArray[np.int64]:
+    """Returns what files have begun with as a table with a row for each of `ARRAYS`."""
+    return np.array([tuple(begun.get(name, NOT_BEGUN)) for name in ARRAYS], np.int64)
+
+
+def _loaded(table: NDArray[np.int64]) -> dict[str, Begun]:
+    """Returns what `_table` was given."""
+    return {name: Begun(*row) for name, row in zip(ARRAYS, table.tolist(), strict=True) if row[0]}
 
 
 def begin_core(
-    path: Path, arrays: Mapping[str, NDArray[Any]], most: Mapping[str, int], threads: int, there: Collection[str] = ()
-) -> Mapping[str, Begun]:
+    path: Path,
+    arrays: Mapping[str, NDArray[Any]],
+    most: Mapping[str, int],
+    threads: int,
+    left_out: Collection[str] = (),
+    *,
+    exists: bool = False,
+) -> dict[str, Begun]:
     """Begins the file of a part with rows of arrays, and room for `most` rows of each; raises FileError.
 
-    Arrays that are `there` are in the file already.
+    Arrays that are `left_out` are in the file already, which then `exists`, or are written later.
     """
     try:
-        with path.open("r+b" if there else "xb") as file:
-            return begin_archive(file.fileno(), arrays, most, threads, there)
+        with path.open("r+b" if exists else "xb") as file:
+            return begin_archive(file.fileno(), arrays, most, threads, left_out)
     except OSError as error:
         raise file_error(error, path, "cannot be written") from error

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
+from dmr.distributed.jobs.task import Task
 from dmr.distributed.tiles.bands import Reach
 from dmr.distributed.tiles.patch import published_arrays, with_numbers
 from dmr.distributed.tiles.piece import Int64, Labels, Piece, labelled
@@ -34,6 +35,7 @@ class PieceSource(NamedTuple):
         folders: the outputs that hold its patches; places: where in them; firsts: the number of the first new vertex
             of each.
         loose: whether the loose vertices belong to the piece.
+        finish: the task `finish_core`, if the piece has the core of a tile.
     """
 
     border: str
@@ -42,6 +44,7 @@ class PieceSource(NamedTuple):
     places: tuple[int, ...] = ()
     firsts: tuple[int, ...] = ()
     loose: bool = False
+    finish: Task | None = None
 
     @property
     def inputs(self) -> list[str]:
@@ -74,14 +77,14 @@ class Section:
     core: CoreFile | None = None
     border: Int64 | None = None
 
-    def restricted(self, triangles: NDArray[np.intp]) -> Piece:
-        """Returns some of its triangles as a piece (`pieces.restricted`)."""
+    def restricted(self, triangles: NDArray[np.intp], threads: int | None = 1) -> Piece:
+        """Returns some of its triangles as a piece (`pieces.restricted`); `threads` take them."""
         numbers = self.numbers
 
         def numbered(vertices: NDArray[Any]) -> Int64:
             return with_numbers(numbers.entries[vertices], numbers.first)
 
-        found = restricted_mesh(self.mesh, numbered, triangles)
+        found = restricted_mesh(self.mesh, numbered, triangles, threads=threads)
         if self.labels is None:
             return found
         labels = Labels(self.labels.rows[triangles], self.labels.tables)
