@@ -1,8 +1,9 @@
 // Builds a tree of boxes over triangles or edges (box_tree.cuh), level by level from the items up.
 #include "locate/box_tree.cuh"
 
-constexpr int KEY_LEVELS = 24; // of the curve, two bits each
-constexpr int LOW_BITS = 16;   // of a key, in a word apart
+constexpr int KEY_LEVELS = 24;             // of the curve, two bits each
+constexpr int LOW_BITS = 16;               // of a key, in a word apart
+constexpr int KEYED = ONE_MEMBER ? 16 : 1; // items whose keys are computed together
 
 INLINE CellBox child_box(const BoxNode &node, int k) {
     return {{node.low_x[k], node.low_y[k]}, {node.high_x[k], node.high_y[k]}};
@@ -18,15 +19,26 @@ INLINE void set_child_box(BoxNode &node, int k, const CellBox &box) {
 // The place of each item on the curve: that of the centre of its box.
 KERNEL(key_items, const Point *points, const int32 *corners, float64 low_x, float64 low_y, float64 cells_per_unit,
        uint32 *high, uint32 *low) {
+    constexpr int UNUSED = CELL_LEVELS - KEY_LEVELS;
+    uint32 x[KEYED], y[KEYED], upper[KEYED], lower[KEYED];
+    int count = 0;
     for (const Index i : launch) {
         CellBox box = empty_box();
         for (int k = 0; k < 3; ++k)
             box.include(cell_of(points[corners[3 * i + k]], low_x, low_y, cells_per_unit));
-        const uint32 x = (uint32(box.low.x) + uint32(box.high.x)) / 2, y = (uint32(box.low.y) + uint32(box.high.y)) / 2;
-        constexpr int UNUSED = CELL_LEVELS - KEY_LEVELS;
-        const uint64 key = hilbert_index<uint64>(x >> UNUSED, y >> UNUSED, KEY_LEVELS);
-        high[i] = uint32(key >> LOW_BITS);
-        low[i] = uint32(key) & ((1u << LOW_BITS) - 1);
+        x[count] = (uint32(box.low.x) + uint32(box.high.x)) / 2 >> UNUSED;
+        y[count] = (uint32(box.low.y) + uint32(box.high.y)) / 2 >> UNUSED;
+        if (++count < KEYED && i + 1 < launch.stop())
+            continue;
+        for (int k = count; k < KEYED; ++k)
+            x[k] = y[k] = 0;
+        hilbert_indices(x, y, KEY_LEVELS, LOW_BITS / 2, upper);
+        hilbert_indices(x, y, LOW_BITS / 2, 0, lower);
+        for (int k = 0; k < count; ++k) {
+            high[i + 1 - count + k] = upper[k];
+            low[i + 1 - count + k] = lower[k];
+        }
+        count = 0;
     }
 }
 

@@ -11,8 +11,7 @@ INLINE bool contains(const Point *corner, Point p) {
 
 // found[k]: the triangle that contains points[k], or -1, for the first `count` of MOST points. Each step of a search
 // waits for the one before; a CPU core advances several searches at the same time.
-template <int MOST>
-INLINE void find_triangles(const BoxTree &triangles, int count, const Point (&points)[MOST], int32 (&found)[MOST]) {
+template <int MOST> INLINE void find_triangles(const BoxTree &triangles, int count, const Point *points, int32 *found) {
     Descent search[MOST];
     Point p[MOST];
     CellBox cell[MOST], all = empty_box();
@@ -45,7 +44,7 @@ INLINE void find_triangles(const BoxTree &triangles, int count, const Point (&po
 }
 
 INLINE int32 containing_triangle(const BoxTree &triangles, Point p) {
-    int32 found[1];
-    find_triangles(triangles, 1, {p}, found);
-    return found[0];
+    int32 found;
+    find_triangles<1>(triangles, 1, &p, &found);
+    return found;
 }

@@ -20,36 +20,56 @@ INLINE int basis(int32 order, const float64 (&weights)[3], float64 (&values)[MOS
     return order == 1 ? 3 : 6;
 }
 
-constexpr Index PREFETCHED = 16; // points ahead
+constexpr Index AHEAD = 8; // points
 
-// result[i, column] = the interpolated value at points[i] in the triangle found[i]; not a number where that is -1.
-// Points are processed in the sequence of `sorted`; null: as they are. `nodes` are the rows of `values` of each
-// triangle. A node whose basis function is 0 at the point does not contribute, even if its value is not finite.
-KERNEL(interpolate_points, const Point *vertices, const int32 *corners, const Point *points, const int32 *sorted,
+// Loads what the point `AHEAD` of i needs, and the corners of the triangle twice as far ahead, which say where that is.
+INLINE void prefetch_triangles(Index i, Index stop, const Point *vertices, const int32 *corners, const int32 *found,
+                               const int32 *nodes, int count, const float64 *values, int64 columns) {
+    if (i + 2 * AHEAD >= stop)
+        return;
+    const Index next = found[i + AHEAD], far = found[i + 2 * AHEAD];
+    if (far >= 0)
+        prefetch(&corners[3 * far]);
+    if (next < 0)
+        return;
+    for (int k = 0; k < 3; ++k)
+        prefetch(&vertices[corners[3 * next + k]]);
+    for (int k = 0; k < count; ++k)
+        prefetch(&values[Index(nodes[count * next + k]) * columns]);
+}
+
+// result[places[i], column] = the interpolated value at points[i] in the triangle found[i]; not a number where that is
+// -1. Without `places`, it is in result[i, column]. `nodes` are the rows of `values` of each triangle. A node whose
+// basis function is 0 at the point does not contribute, even if its value is not finite.
+KERNEL(interpolate_points, const Point *vertices, const int32 *corners, const Point *points, const int32 *places,
        const int32 *found, int32 order, const int32 *nodes, const float64 *values, int64 columns, float64 *result) {
-    for (const Index turn : launch) {
-        const Index i = sorted != nullptr ? sorted[turn] : turn;
-        if (PREFETCHES && sorted != nullptr && turn + PREFETCHED < launch.stop()) {
-            const Index ahead = sorted[turn + PREFETCHED];
-            prefetch(&points[ahead]);
-            prefetch(&found[ahead]);
-            prefetch(&result[ahead * columns]);
-        }
+    const int count = order == 0 ? 1 : 3 * order;
+    for (const Index i : launch) {
+        if (PREFETCHES)
+            prefetch_triangles(i, launch.stop(), vertices, corners, found, nodes, count, values, columns);
+        float64 *const row = result + (places != nullptr ? places[i] : i) * columns;
         const Index t = found[i];
-        float64 weights[3] = {}, factors[MOST_NODES] = {};
-        int count = 0;
-        if (t >= 0) {
+        if (t < 0) {
+            for (Index column = 0; column < columns; ++column)
+                row[column] = float64_of(NOT_A_NUMBER);
+            continue;
+        }
+        float64 factors[MOST_NODES];
+        if (order == 0) {
+            factors[0] = 1.0;
+        } else {
             const Point corner[3] = {vertices[corners[3 * t]], vertices[corners[3 * t + 1]],
                                      vertices[corners[3 * t + 2]]};
+            float64 weights[3];
             barycentric(corner, points[i], weights);
-            count = basis(order, weights, factors);
+            basis(order, weights, factors);
         }
         for (Index column = 0; column < columns; ++column) {
-            float64 sum = t >= 0 ? 0.0 : float64_of(NOT_A_NUMBER);
+            float64 sum = 0.0;
             for (int k = 0; k < count; ++k)
                 if (factors[k] != 0.0)
                     sum += factors[k] * values[Index(nodes[count * t + k]) * columns + column];
-            result[i * columns + column] = sum == sum ? sum : float64_of(NOT_A_NUMBER);
+            row[column] = sum == sum ? sum : float64_of(NOT_A_NUMBER);
         }
     }
 }

@@ -362,6 +362,14 @@ class Device(ABC):
         """
         return self.array(values)
 
+    def as_output(self, values: NDArray[Any]) -> DeviceArray:
+        """Returns an array for kernels that only write it, to be downloaded to `values`: on a CPU `values` itself.
+
+        Args:
+            values: one-dimensional and contiguous.
+        """
+        return self.empty(values.size, values.dtype)
+
     @abstractmethod
     def require_memory(self, needed: int, what: str) -> None:
         """Refuses work that needs more memory of the device than is free, before it begins.

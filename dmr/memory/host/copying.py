@@ -18,7 +18,8 @@ def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
     One core can neither fault in fresh pages nor move bytes at the full memory bandwidth.
 
     Args:
-        target, source: contiguous, of the same shape and dtype, not overlapping.
+        target, source: contiguous, of the same shape and dtype; the same memory, of which nothing is copied, or not
+            overlapping.
         threads: the number of copying threads; other Python threads run meanwhile.
     """
     if source.nbytes < WORTH_SHARING:
@@ -28,7 +29,9 @@ def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
         return
     assert target.flags.c_contiguous and source.flags.c_contiguous
     assert (target.shape, target.dtype) == (source.shape, source.dtype)
-    library().host_copy(target.ctypes.data, source.ctypes.data, source.nbytes, threads)
+    to, origin = target.ctypes.data, source.ctypes.data
+    if to != origin:
+        library().host_copy(to, origin, source.nbytes, threads)
 
 
 def touch(target: NDArray[Any], threads: int) -> None:

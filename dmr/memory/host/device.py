@@ -128,6 +128,9 @@ class HostDevice(Device):
         in_place = values.ctypes.data % min(size & -size, ALIGNMENT) == 0
         return self.share(values) if in_place else self.array(values)
 
+    def as_output(self, values: NDArray[Any]) -> DeviceArray:
+        return self.share(values)
+
     def require_memory(self, needed: int, what: str) -> None:
         require_memory(needed, what)
 

@@ -23,12 +23,13 @@ from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import check_coordinates
 from dmr.mesh.location.background import boundary_edges
 from dmr.mesh.location.box_tree import MODULES, POINT, BoxTree, Frame
+from dmr.mesh.location.edge_nodes import MODULES as EDGE_NODE_MODULES
+from dmr.mesh.location.edge_nodes import EdgeNodes, edge_nodes
 from dmr.mesh.location.points import checked_points, not_finite
 from dmr.mesh.location.values import checked_values
-from dmr.mesh.quadratic import second_order
 from dmr.mesh.types import Float, Int, Mesh
 
-BLOCK = 2**21  # points located together
+BLOCK = 2**22  # points located together
 SORTED_FROM = 2**13  # points; fewer are located in the order in which they are given
 SORTED_LEVELS = constant("SORTED_LEVELS")  # of the curve along which points are sorted, two bits of a key each
 TOO_FEW_FOR_A_GPU = 2**16  # triangles and points together
@@ -46,7 +47,7 @@ class _Boundary(NamedTuple):
 class Locator:
     """The triangles of a mesh, ready for searches. Any number of threads may use it at the same time.
 
-    Building takes about 0.3 s per million triangles on two cores, and 0.04 s on a GPU. The search structure needs 100
+    Building takes about 0.2 s per million triangles on two cores, and 0.04 s on a GPU. The search structure needs 100
     bytes per triangle on the device, however graded the mesh is. A search takes logarithmic time, but longer among
     long slanted slivers, whose bounding boxes overlap.
 
@@ -80,7 +81,7 @@ class Locator:
         self.mesh = mesh
         self._device = device
         self._tree = None
-        device.prepare(*MODULES, "locate/locating", "locate/interpolation")
+        device.prepare(*MODULES, "geometry/points", "locate/locating", "locate/interpolation")
         with device.lock, device.current:
             self._vertices = device.array(mesh.vertices, POINT)
             self._corners = device.array(mesh.triangles.reshape(-1))
@@ -109,8 +110,13 @@ class Locator:
         """
         places = checked_points(points)
         found = np.empty(len(places), np.int32)
-        for block, _, _, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
-            triangles.download(found[block])
+        device = self._device
+        for block, _, order, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
+            part = found[block]
+            if order is not None:
+                given, triangles = triangles, device.as_output(part)
+                device.launch("scatter_triangles", len(given), given, order, triangles)
+            triangles.download(part)
         return found
 
     def interpolate(
@@ -135,40 +141,39 @@ class Locator:
             OptionError: `values` or `points` have another shape, or a coordinate is not finite.
         """
         places = checked_points(points)
-        table, order = checked_values(self.mesh, values, order)
+        table, order = checked_values(self.mesh, values, order, lambda: self._second_order.edges)
         columns = int(np.prod(table.shape[1:], dtype=np.int64))
         result = np.empty((len(places), columns))
         device = self._device
         with device.lock, device.current:
             given, nodes = device.array(table.reshape(-1)), self._nodes(order)
-        for block, given_points, sequence, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
-            count = len(given_points)
-            made = device.empty(count * columns, np.float64)
+        for block, near, sequence, triangles in self._blocks(places, nearest=switch("nearest", nearest)):
+            part = result[block].reshape(-1)
+            made = device.as_output(part)
             device.launch(
-                "interpolate_points", count, self._vertices, self._corners, given_points, sequence, triangles, order,
-                nodes, given, columns, made,
+                "interpolate_points", len(near), self._vertices, self._corners, near, sequence, triangles, order, nodes,
+                given, columns, made,
             )  # fmt: skip
-            made.download(result[block])
+            made.download(part)
         return result.reshape(len(places), *table.shape[1:])
 
     # ---- Arrays on the device --------------------------------------------------------------------------------------
 
-    def locate_array(self, points: DeviceArray, order: DeviceArray | None = None) -> DeviceArray:
+    def locate_array(self, points: DeviceArray) -> DeviceArray:
         """Locates points in the device's memory.
 
         Args:
-            points: records `Point`, finite.
-            order: int32, a permutation: points that follow each other in it should be close to each other.
+            points: records `Point`, finite; those that follow each other should be close to each other.
 
         Returns:
-            int32 triangles, -1 outside, in the order of `points`.
+            int32 triangles, -1 outside.
         """
         device = self._device
         found = device.empty(points.size, np.int32)
         if self._tree is None:
             found.fill(255)
         else:
-            device.launch("locate_points", points.size, self._tree.argument, points, order, found)
+            device.launch("locate_points", points.size, self._tree.argument, points, found)
         return found
 
     def _blocks(
@@ -176,8 +181,8 @@ class Locator:
     ) -> Iterator[tuple[slice, DeviceArray, DeviceArray | None, DeviceArray]]:
         """Locates points in blocks.
 
-        Yields the block, its points, their order along a curve if they were sorted, and their triangles, while the
-        device is held.
+        Yields the block, its points, which are sorted along a curve if there are many, the place of each in the block
+        if they were sorted, and their triangles, while the device is held.
 
         Args:
             places: (n, 2) the points; nearest: whether those outside are moved to the nearest point of the mesh.
@@ -190,11 +195,14 @@ class Locator:
                 points = device.as_input(places[block].reshape(-1).view(POINT))
                 wrong = device.array(np.array([NO_INDEX], np.int32))
                 device.launch("find_not_finite", len(points), points, wrong)
-                order = self._sorted(points)
-                found = self.locate_array(points, order)
                 index = int(wrong.download()[0])
-                if index != NO_INDEX:
+                if index != NO_INDEX:  # the exact predicates need finite coordinates
                     raise not_finite(places, start + index)
+                order = self._order(points)
+                if order is not None:
+                    given, points = points, device.empty(len(points), POINT)
+                    device.launch("gather_points", len(points), given, order, points)
+                found = self.locate_array(points)
                 if boundary is not None:
                     given, points = points, device.empty(len(points), POINT)
                     device.launch(
@@ -203,7 +211,7 @@ class Locator:
                     )  # fmt: skip
                 yield block, points, order, found
 
-    def _sorted(self, points: DeviceArray) -> DeviceArray | None:
+    def _order(self, points: DeviceArray) -> DeviceArray | None:
         """Returns the order of points along a curve, if sorting pays."""
         if self._tree is None or len(points) < SORTED_FROM:
             return None
@@ -213,7 +221,7 @@ class Locator:
 
     def _nodes(self, order: int) -> DeviceArray:
         """Returns the rows of values of each triangle."""
-        return self._own_number if order == 0 else self._corners if order == 1 else self._second_order
+        return self._own_number if order == 0 else self._corners if order == 1 else self._second_order.rows
 
     @cached_property
     def _boundary(self) -> _Boundary:
@@ -230,8 +238,11 @@ class Locator:
         return self._device.array(np.arange(len(self.mesh.triangles), dtype=np.int32))
 
     @cached_property
-    def _second_order(self) -> DeviceArray:
-        return self._device.array(second_order(self.mesh).triangles.reshape(-1))
+    def _second_order(self) -> EdgeNodes:
+        device = self._device
+        device.prepare(*EDGE_NODE_MODULES)
+        with device.lock, device.current:
+            return edge_nodes(self._corners, len(self.mesh.vertices))
 
     # ---- Copies ----------------------------------------------------------------------------------------------------
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dmr.common.arguments import shortened
 from dmr.common.number_arrays import real_array
 from dmr.errors import OptionError
-from dmr.mesh.edges import unique_edges
 from dmr.mesh.types import Float, Mesh
 
 NAMES = ("triangles", "vertices", "vertices and edge midpoints")  # by order
 
 
-def checked_values(mesh: Mesh, values: ArrayLike, order: int | None) -> tuple[Float, int]:
+def checked_values(
+    mesh: Mesh, values: ArrayLike, order: int | None, edge_count: Callable[[], int]
+) -> tuple[Float, int]:
     """Converts values to a float64 array, and finds the order of the elements that they belong to.
 
     Args:
         mesh: the mesh; values: (m, ...), (n, ...) or (n + e, ...) for m triangles, n vertices and e edges.
         order: 0, 1 or 2; None to infer it from the number of rows.
+        edge_count: returns the number of edges; called if the order may be 2.
 
     Raises:
         OptionError: values that are not real numbers, or whose number fits no order, or several; an unknown order.
@@ -34,7 +38,7 @@ def checked_values(mesh: Mesh, values: ArrayLike, order: int | None) -> tuple[Fl
         raise OptionError(f"order must be 0, 1, 2 or None, not {shortened(order)}")
     counts = {0: len(mesh.triangles), 1: len(mesh.vertices)}
     if order == 2 or (order is None and len(array) not in counts.values()):
-        counts[2] = len(mesh.vertices) + len(unique_edges(mesh)[0])
+        counts[2] = len(mesh.vertices) + edge_count()
     fitting = [k for k, count in counts.items() if count == len(array) and order in (None, k)]
     if len(fitting) > 1:
         raise OptionError(

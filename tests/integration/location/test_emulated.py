@@ -13,7 +13,13 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def emulated(tmp_path_factory):
-    sources = [*emulator.sources_in("locate", "sizing"), "primitives/scan.cu", "primitives/sorting.cu"]
+    sources = [
+        *emulator.sources_in("locate", "sizing"),
+        "geometry/points.cu",
+        "primitives/gathering.cu",
+        "primitives/scan.cu",
+        "primitives/sorting.cu",
+    ]
     return emulator.EmulatedDevice(emulator.build(tmp_path_factory.mktemp("emulated"), sources))
 
 

@@ -7,7 +7,9 @@ import pytest
 
 import dmr
 from dmr.errors import OptionError
+from dmr.memory import open_device
 from dmr.mesh.location import locator
+from dmr.mesh.location.edge_nodes import MODULES, edge_nodes
 
 MESH = dmr.generate("random", 300, seed=2)
 SECOND = dmr.second_order(MESH)
@@ -71,6 +73,25 @@ def test_midpoints_have_their_own_values():
     triangle = dmr.Mesh([[0, 0], [2, 0], [0, 2]], [[0, 1, 2]])
     found = dmr.interpolate(triangle, values, dmr.second_order(triangle).vertices)
     assert np.array_equal(found, values)
+
+
+@pytest.mark.parametrize("name", ["shuffled", "overlapping", "a vertex of many", "no triangles"])
+def test_nodes_are_numbered_like_those_of_the_second_order(name, device_options):
+    random = np.random.default_rng(4)
+    many = np.arange(1, 5001)
+    triangles = {
+        "shuffled": random.permutation(len(MESH.vertices))[MESH.triangles],
+        "overlapping": np.stack([random.permutation(40)[:3] for _ in range(300)]),
+        "a vertex of many": np.stack([0 * many, many, many % 5000 + 1], axis=1),  # several tiles of the sort
+        "no triangles": np.empty((0, 3), np.int32),
+    }[name]
+    mesh = dmr.Mesh(random.random((5001, 2)), triangles)
+    device, expected = open_device(device_options["device"], device_options.get("threads")), dmr.second_order(mesh)
+    device.prepare(*MODULES)
+    with device.lock, device.current:
+        found = edge_nodes(device.array(mesh.triangles.reshape(-1)), len(mesh.vertices))
+        assert found.rows.download().tolist() == expected.triangles.reshape(-1).tolist()
+    assert found.edges == len(expected.edges)
 
 
 def test_outside_there_is_no_value_and_further_axes_are_kept(device_options):

@@ -82,6 +82,16 @@ def test_sorted_blocks_give_what_single_points_give(device_options, monkeypatch)
     assert found.tolist() == expected.tolist() and 0 < (found >= 0).sum() < 5000
 
 
+@pytest.mark.parametrize("count", [20, 50, 90])
+def test_the_lowest_of_many_triangles_at_a_point_is_found(count, device_options):
+    # A CPU compares the points of a group with 32 triangles at a time, and divides a group that has over 64 of them.
+    random = np.random.default_rng(count)
+    corners = random.integers(-4, 5, (count, 3, 2)) * [1, 3]
+    mesh = dmr.Mesh(corners.reshape(-1, 2), np.arange(3 * count).reshape(-1, 3))
+    points = random.integers(-4, 5, (100, 2)) * [0.5, 1.5]
+    assert dmr.locate(mesh, points, **device_options).tolist() == lowest_triangles(mesh, points)
+
+
 def test_far_and_tiny_coordinates(device_options):
     points = [[1e308, -1e308], [2.0**202, 0.5], [0.25, 1e-320], [1e-300, -1e-300], [-1e-40, 0.5], [0.5, -1e-50]]
     assert dmr.locate(SQUARE, points, **device_options).tolist() == [-1, -1, 0, 0, -1, 0]
