@@ -40,13 +40,13 @@ KERNEL_STRUCT(Nodes) {
     METHOD bool holds(Point p) const { return p.x >= low_x && p.x <= high_x && p.y >= low_y && p.y <= high_y; }
 };
 
-constexpr int32 HALFWAY = 2; // instead of 1: between two walls that are less than a size apart
+constexpr int32 BETWEEN = 2; // instead of 1: two walls, which can be less than a size apart
 
 struct alignas(16) Proposal {
     Point apex, middle; // of the triangle, and of its base
     Point origin;       // a point of the base that lies in the domain
     float64 side;       // length of the other two sides; 0 if a node has been placed too near to it
-    int32 by_outline;   // 1, or HALFWAY, if the outline is near
+    int32 by_outline;   // 1, or BETWEEN, if the outline is near
     int32 support;      // how well the nodes around it fit: WORST for each, less the mean misfit
 };
 
@@ -110,8 +110,9 @@ constexpr float64 WIDE_GAP = 1.02;       // sizes between the layers from both w
 constexpr float64 NARROW_GAP = 0.36;     // and one that is not narrower than this gets one
 constexpr float64 PARALLEL = 0.2;        // largest sine of the angle between parallel walls
 constexpr float64 LEAST_WEDGE = 1.2;     // sizes between two layers' walls that are not parallel
-constexpr float64 LEAST_WIDTH = 0.59;    // lengths of a piece between it and a wall, if there is a point halfway
-constexpr float64 LARGEST_RADIUS = 0.59; // sizes, of the circle around a triangle that joins the walls without it
+constexpr float64 LEAST_WIDTH = 0.58;    // lengths of a piece between it and a wall, if there is a point between them
+constexpr float64 LARGEST_CIRCLE = 0.47; // squared radius of the circle around a triangle without it, in sizes
+constexpr float64 TARGET = 1 / 0.98;     // the wanted size, in those with which points are placed
 constexpr float64 BETWEEN_WALLS = 0.97;  // the size at that point, in widths
 constexpr float64 ROOT_OF_THREE = 1.7320508075688772;
 constexpr float64 LAYER_EVEN = 0.1; // largest relative difference of the sizes at both walls,
@@ -135,6 +136,7 @@ INLINE bool are_parallel(Point a, Point b, Point u, Point w) {
 // The piece across the domain from the middle of another one.
 struct OppositePiece {
     float64 distance = INFINITE; // in heights of the proposal there
+    float64 size;
     Point start, end;
     uint64 nodes = 0; // its numbers: cells list their nodes in any order, and a ray can meet two pieces at one node
 };
@@ -157,7 +159,7 @@ INLINE OppositePiece opposite_piece(const Proposal &made, Point height, float64 
                     const uint64 numbers =
                         node < other ? uint64(node) << 32 | uint64(other) : uint64(other) << 32 | uint64(node);
                     if (here < farthest && (here < found.distance || (here == found.distance && numbers < found.nodes)))
-                        found = {here, start, end, numbers};
+                        found = {here, 0.5 * (nodes.sizes[node] + nodes.sizes[other]), start, end, numbers};
                 }
             return true;
         });
@@ -174,15 +176,23 @@ INLINE int layers_across(float64 width, float64 size) {
     return 2 * pairs + (gap > WIDE_GAP * size ? 2 : gap > NARROW_GAP * size ? 1 : 0);
 }
 
-// Whether triangles between two pieces, a width apart, would be large, and four that meet halfway have no small angles.
-INLINE bool needs_one_halfway(Point middle, float64 squared_base, float64 width, float64 size,
-                              const OppositePiece &other) {
+INLINE float64 smaller(float64 one, float64 other) { return one < other ? one : other; }
+
+// Whether triangles between a piece a-b and the opposite one would be so large that Gmsh's front refines them: those
+// between pieces that face each other are, also if they are near. Four triangles that meet halfway have no small
+// angles.
+INLINE bool needs_point_between(Point a, Point b, Point middle, float64 width, float64 size,
+                                const OppositePiece &other) {
+    const float64 squared_base = squared_length(a, b);
     if (!(width * width > LEAST_WIDTH * LEAST_WIDTH * squared_base))
         return false;
+    const float64 squared_across = smaller(smaller(squared_length(a, other.start), squared_length(a, other.end)),
+                                           smaller(squared_length(b, other.start), squared_length(b, other.end)));
+    const float64 wanted = smaller(0.5 * (square_root(squared_base) + square_root(squared_across)), TARGET * size);
     // The circle through the ends of the base, and the nearer end of the opposite piece.
-    const float64 start = squared_length(middle, other.start), end = squared_length(middle, other.end);
-    const float64 rise = ((start < end ? start : end) - 0.25 * squared_base) / (2.0 * width);
-    return rise * rise + 0.25 * squared_base > LARGEST_RADIUS * LARGEST_RADIUS * (size * size);
+    const float64 nearer = smaller(squared_length(middle, other.start), squared_length(middle, other.end));
+    const float64 rise = (nearer - 0.25 * squared_base) / (2.0 * width);
+    return rise * rise + 0.25 * squared_base > LARGEST_CIRCLE * (wanted * wanted);
 }
 
 // Fits a proposal at a piece a-b to the distance of an opposite wall that is near: layers of triangles between two
@@ -196,23 +206,20 @@ INLINE void fit_to_width(Proposal &made, Point a, Point b, float64 size, const N
     const OppositePiece other = opposite_piece(made, height, length, size, nodes, cells);
     if (!(other.distance < MOST_LAYERS + 0.5))
         return;
-    const float64 width = other.distance * length, squared_base = squared_length(a, b);
-    const bool parallel = are_parallel(a, b, other.start, other.end);
-    const int layers = layers_across(width, size);
-    float64 factor = 1.0;
-    if (layers == 2 && parallel) { // both walls propose the same point, also if their pieces do not face each other
-        const Point across = {0.5 * (other.start.x + other.end.x), 0.5 * (other.start.y + other.end.y)};
-        made.apex = {0.5 * (made.middle.x + across.x), 0.5 * (made.middle.y + across.y)};
-        return;
+    const float64 width = other.distance * length, mean_size = 0.5 * (size + other.size);
+    const int layers = layers_across(width, mean_size);
+    if (layers <= 2 && are_parallel(a, b, other.start, other.end)) {
+        if (needs_point_between(a, b, made.middle, width, mean_size, other)) {
+            // Both walls propose the same point, also if their pieces do not face each other.
+            const Point across = {0.5 * (other.start.x + other.end.x), 0.5 * (other.start.y + other.end.y)};
+            made.apex = {0.5 * (made.middle.x + across.x), 0.5 * (made.middle.y + across.y)};
+            made.side = smaller(BETWEEN_WALLS * width, made.side);
+            made.by_outline = BETWEEN;
+        }
+    } else if (layers <= MOST_LAYERS && (layers > 2 || (layers == 2 && width > LEAST_WEDGE * size))) {
+        const float64 factor = other.distance / layers;
+        made.apex = {made.middle.x + factor * height.x, made.middle.y + factor * height.y};
     }
-    if (layers > 2 || (layers == 2 && width > LEAST_WEDGE * size)) {
-        factor = layers <= MOST_LAYERS ? other.distance / layers : 1.0;
-    } else if (parallel && needs_one_halfway(made.middle, squared_base, width, size, other)) {
-        factor = 0.5 * other.distance;
-        made.side = BETWEEN_WALLS * width < size ? BETWEEN_WALLS * width : size;
-        made.by_outline = HALFWAY;
-    }
-    made.apex = {made.middle.x + factor * height.x, made.middle.y + factor * height.y};
 }
 
 // One proposal per directed piece of the outline with the domain on its left.
@@ -601,7 +608,7 @@ INLINE bool meets_outline(const Proposal &q, const Nodes &nodes, const Surroundi
 INLINE bool is_possible(Proposal &q, float64 size, const Nodes &nodes, const Cells &cells) {
     if (!(size < INFINITE))
         return false;
-    if (q.by_outline == HALFWAY && q.side < size)
+    if (q.by_outline == BETWEEN && q.side < size)
         size = q.side; // points may be as near to these walls
     fit(q, size);
     const Surroundings near(q, (FARTHEST + (q.by_outline ? OUTLINE_REACH : NEIGHBOUR)) * size, nodes, cells);

@@ -20,8 +20,9 @@ from dmr.refinement.placement.targets import SPACED
 from dmr.sizing.source import SizeSource
 
 LONG = 16.0  # sizes: where one size is wanted, pieces of longer segments are hardly longer than it, as in Gmsh, and
-# those of all segments, also in chains, if some are below 3 sizes:
-TOLERANCE, UNEVEN_TOLERANCE = 0.02, 0.1  # by this many sizes over the whole segment, where one size is wanted, and
+# those of all segments, also in chains, if some are below 3 sizes, or the domain is
+NARROW = 3.0  # sizes wide on average where one is wanted:
+TOLERANCE, UNEVEN_TOLERANCE = 0.01, 0.1  # by this many sizes over the whole segment, where one size is wanted, and
 # where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
 ALMOST = 0.9999  # rounding makes a segment of a whole number of sizes slightly shorter
@@ -115,7 +116,10 @@ def divide(
     if fits:
         counts = np.rint(np.clip(metric.total, 1, most + 1)).astype(np.int64)
     else:
-        counts = _counts(points, segments, np.minimum(SPACED * metric.total, most + 1), even=even)
+        number = sizes.number
+        narrow = number is not None and segments.is_narrow(points, NARROW / SPACED * number)
+        totals = np.minimum(SPACED * metric.total, most + 1)
+        counts = _counts(points, segments, totals, even=even, narrow=narrow)
     new = np.diff(np.minimum(np.cumsum(counts - 1), most), prepend=0)
     owner = np.repeat(np.arange(len(counts)), new)
     number = np.arange(len(owner)) - np.repeat(np.cumsum(new) - new, new) + 1
@@ -128,13 +132,18 @@ def divide(
     return Division(owner.astype(np.int32), place)
 
 
-def _counts(points: Float, segments: Segments, totals: Float, *, even: bool) -> NDArray[np.int64]:
-    """Returns the number of pieces of each segment, at least 1."""
+def _counts(points: Float, segments: Segments, totals: Float, *, even: bool, narrow: bool) -> NDArray[np.int64]:
+    """Returns the number of pieces of each segment, at least 1.
+
+    Args:
+        points: (n, 2); segments: joined by these; totals: (s,) their lengths in sizes.
+        even: whether one size is wanted everywhere; narrow: whether the domain is narrow.
+    """
     # The number for which the length of the pieces, as a ratio, is nearest to the size: sqrt(n (n + 1)) separates two.
     tolerance = TOLERANCE if even else UNEVEN_TOLERANCE
     below = np.maximum(np.floor(totals), 1)
     alone = np.where(totals * totals > below * (below + 1), below + 1, below)
-    if (totals < ALMOST * FEWEST_TO_CARRY).any():
+    if narrow or (totals < ALMOST * FEWEST_TO_CARRY).any():
         carries, rounded_up = np.zeros(len(totals), bool), np.ones(len(totals), bool)
     else:
         carries, rounded_up = totals >= FEWEST_TO_CARRY, even & (totals >= LONG)

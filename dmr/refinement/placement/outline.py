@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.provenance import links_of
-from dmr.mesh.types import Int, Mesh
+from dmr.mesh.types import Float, Int, Mesh
+from dmr.refinement.placement.metric import lengths
 
 Flags = NDArray[np.bool_]
+
+LONG = 20.0  # widths: least length of both walls together
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,19 @@ class Segments:
         if keep_segments == "boundary":
             kept = ~right
         return cls(ends, len(named), markers, right, acute, kept)
+
+    def is_narrow(self, points: Float, width: float) -> bool:
+        """Whether the domain is long, and less than a width across on average (twice its area over its walls' length).
+
+        Args:
+            points: (n, 2) the vertices of the mesh.
+        """
+        ways = lengths(points[self.ends[:, 1]] - points[self.ends[:, 0]])
+        walls = float(np.cumsum(np.where(self.right, 2.0, 1.0) * ways)[-1])  # in order: the same bits everywhere
+        boundary = self.ends[~self.right]
+        start, end = (points[boundary[:, k]] - points[boundary[0, 0]] for k in range(2))
+        across = float(np.cumsum(start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0])[-1]) / walls
+        return across < width and walls > LONG * across
 
 
 def _keys(edges: Int) -> NDArray[np.int64]:

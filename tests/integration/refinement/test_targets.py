@@ -264,7 +264,7 @@ def test_a_finer_outline_makes_the_interior_finer_unless_sizes_depend_on_the_pla
     assert lengths[middle].mean() == pytest.approx(0.1, abs=0.01)
 
 
-@pytest.mark.parametrize(("length", "pieces"), [(1.0, 1), (1.015, 1), (1.03, 2), (2.0, 2), (2.3, 3), (7, 7)])
+@pytest.mark.parametrize(("length", "pieces"), [(1.0, 1), (1.005, 1), (1.02, 2), (2.0, 2), (2.3, 3), (7, 7)])
 def test_pieces_of_short_segments_are_not_longer_than_the_size(length, pieces):
     mesh = dmr.refine(domains.polygon([(0, 0), (length, 0), (length, 4), (0, 4)]), size=1.0, device="cpu").mesh
     assert np.count_nonzero(mesh.vertices[:, 1] == 0) == pieces + 1
@@ -552,6 +552,34 @@ def test_points_between_walls_that_do_not_face_each_other_are_shared():
     assert dmr.validate(mesh, input=duct, min_angle=30).ok
     assert 790 < len(mesh.triangles) < 850  # 504 with one layer where pieces do not face each other
     assert smallest_angles(mesh).mean() > 44.5
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3])
+def test_walls_less_than_a_size_apart_have_points_between_pieces_that_face_each_other(shift):
+    """Triangles between displaced pieces are about equilateral."""
+    strip = domains.polygon([(0, 0), (40, 0), (40 + shift, 0.8), (shift, 0.8)])
+    mesh = dmr.refine(strip, size=1.0, device="cpu").mesh
+    assert dmr.validate(mesh, input=strip, min_angle=30).ok
+    inside = (mesh.vertices[:, 1] > 0) & (mesh.vertices[:, 1] < 0.8)
+    assert (inside.sum() < 5) if shift else (inside.sum() == 40)
+
+
+def test_pieces_in_narrow_domains_are_not_longer_than_the_size():
+    """Pieces of both walls of this duct are whole numbers of sizes otherwise, and face each other nearly everywhere."""
+    inner = [(0.9, 0.9), (11.4, 0.9), (11.4, 11.4), (0.9, 11.4)]
+    duct = domains.polygon([(0, 0), (12.3, 0), (12.3, 12.3), (0, 12.3)], holes=[inner])
+    mesh = dmr.refine(duct, size=1.0, device="cpu").mesh
+    for low, high in ((0, 13), (0.9, 11)):
+        on_wall = (mesh.vertices[:, 1] == low) & (mesh.vertices[:, 0] >= low) & (mesh.vertices[:, 0] <= 12.3 - low)
+        assert on_wall.sum() == high + 1
+
+
+def test_layers_of_a_ring_are_as_many_as_the_sizes_at_both_walls_ask_for():
+    """Pieces at the outer wall are longer: with the size there alone, one layer is missing."""
+    ring = domains.polygon(domains.circle_points(1.0, 90), holes=[domains.circle_points(0.86, 90)])
+    mesh = dmr.refine(ring, size=0.076, device="cpu").mesh
+    assert dmr.validate(mesh, input=ring, min_angle=30).ok
+    assert len(mesh.triangles) == pytest.approx(3 * 180, rel=0.05)
 
 
 def test_layers_divide_a_strip_of_five_and_a_half_sizes():
