@@ -17,7 +17,7 @@ import dmr
 from dmr import domains
 from dmr.cli import main
 from dmr.errors import DmrError, FileError, InvalidMeshError, KindError, MissingFileError, OptionError
-from tests.support.geojson import closed, collection, feature, square
+from tests.support.outlines.geojson import closed, collection, feature, square
 from tests.support.planar import area_of
 
 LAND = [closed(square(0, 0, 10)), closed(square(2, 2, 6))]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dmr
 from dmr import domains
 from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
-from tests.support.geojson import closed, collection, feature, square
+from tests.support.outlines.geojson import closed, collection, feature, square
 from tests.support.planar import area_of, strictly_inside, winding
 
 

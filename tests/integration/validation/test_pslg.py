@@ -11,7 +11,7 @@ import dmr
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
 from tests.support.meshes import triangulated
-from tests.support.outlined import (
+from tests.support.outlines.meshed import (
     DIVIDER,
     DOMAIN,
     INSIDE,

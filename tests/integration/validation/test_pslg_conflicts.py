@@ -13,7 +13,7 @@ from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
 from tests.support.meshes import triangulated
-from tests.support.outlined import (
+from tests.support.outlines.meshed import (
     DOMAIN,
     MARKERS,
     SEGMENTS,
