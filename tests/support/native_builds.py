@@ -92,8 +92,8 @@ def _kept() -> Path:
 
 
 def build(folder, sources, *flags):
-    """A shared library of some sources, with setup.py's flags and then these."""
-    command = (CXX, *CXX_FLAGS, *flags, "-I", source_folder(), "-I", ROOT, "-x", "c++", "-c")
+    """A shared library of some sources, with setup.py's flags and then these, and without its warnings."""
+    command = (CXX, *CXX_FLAGS, "-w", *flags, "-I", source_folder(), "-I", ROOT, "-x", "c++", "-c")
     named = {HOST: (f'-DHOST_SOURCES="{sources_digest()}"',)}
     with ThreadPoolExecutor(2) as workers:
         objects = list(workers.map(lambda source: compiled((*command, *named.get(source, ())), source), sources))
