@@ -14,23 +14,50 @@ KERNEL_STRUCT(Background) {
 
     METHOD Point corner(int32 triangle, int k) const { return vertices[corners[3 * Index(triangle) + k]]; }
 
-    // The only triangle that contains a point, if a short walk from another one finds it; otherwise -1.
+    // The triangle with the lowest number that contains a point, if a short walk from another one finds it; otherwise
+    // -1.
     METHOD int32 walk(int32 triangle, Point point) const {
         constexpr int MOST_STEPS = 16;
         if (!ONE_MEMBER || !links) // on a GPU, each thread has its own points
             return -1;
         const Point p = with_exact_coordinates(point);
         for (int step = 0; step < MOST_STEPS && triangle >= 0; ++step) {
-            bool is_inside = true;
+            bool is_outside = false;
+            int on_edges = 0, edge = 0, edges = 0; // those that the point is on: how many, the last, the sum
             int32 across = -1;
             for (int k = 0; k < 3; ++k) {
                 const int side = orient2d(corner(triangle, (k + 1) % 3), corner(triangle, (k + 2) % 3), p);
-                is_inside = is_inside && side > 0;
-                across = side < 0 ? links[3 * Index(triangle) + k] : across;
+                if (side < 0)
+                    is_outside = true, across = links[3 * Index(triangle) + k];
+                else if (side == 0)
+                    ++on_edges, edge = k, edges += k;
             }
-            if (is_inside)
-                return triangle;
-            triangle = across; // also -1 if the point is on an edge
+            if (!is_outside)
+                return on_edges == 0 ? triangle : on_edges == 1 ? lowest_across(triangle, edge)
+                                                                : lowest_around(triangle, 3 - edges);
+            triangle = across;
+        }
+        return -1;
+    }
+
+    // The lower number of two triangles with a common edge; -1 on the boundary, where others may meet.
+    METHOD int32 lowest_across(int32 triangle, int edge) const {
+        const int32 across = links[3 * Index(triangle) + edge];
+        return across < triangle ? across : triangle;
+    }
+
+    // The lowest number of the triangles around a corner; -1 on the boundary, and if there are very many.
+    METHOD int32 lowest_around(int32 triangle, int at) const {
+        constexpr int MOST_AROUND = 32;
+        const int32 vertex = corners[3 * Index(triangle) + at];
+        int32 lowest = triangle, t = triangle;
+        for (int turn = 0; turn < MOST_AROUND; ++turn) {
+            const int32 *const of = corners + 3 * Index(t);
+            const int k = of[0] == vertex ? 0 : of[1] == vertex ? 1 : 2;
+            t = links[3 * Index(t) + (k + 1) % 3];
+            if (t < 0 || t == triangle)
+                return t < 0 ? -1 : lowest;
+            lowest = t < lowest ? t : lowest;
         }
         return -1;
     }

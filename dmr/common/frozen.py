@@ -86,14 +86,15 @@ def freeze(item: object, arrays: Mapping[str, NDArray[Any] | None]) -> None:
 def freeze_fields(item: object) -> None:
     """Makes all arrays among an object's attributes read-only, including those in dictionaries."""
     for name, value in vars(item).items():
-        object.__setattr__(item, name, _read_only(value))
+        if isinstance(value, np.ndarray | dict):
+            object.__setattr__(item, name, _read_only(value))
 
 
 def _read_only(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return frozen(value if value.ctypes.data % ALIGNMENT == 0 else value.copy(order="K"))
     if type(value) is dict:
-        return {key: _read_only(each) for key, each in value.items()}
+        return {key: each if isinstance(each, int | float) else _read_only(each) for key, each in value.items()}
     return value
 
 

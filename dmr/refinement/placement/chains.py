@@ -120,7 +120,8 @@ def divide(
         narrow = number is not None and segments.is_narrow(points, NARROW / SPACED * number)
         totals = np.minimum(SPACED * metric.total, most + 1)
         counts = _counts(points, segments, totals, even=even, narrow=narrow)
-    new = np.diff(np.minimum(np.cumsum(counts - 1), most), prepend=0)
+    new = np.minimum(np.cumsum(counts - 1), most)
+    new[1:] -= new[:-1].copy()
     owner = np.repeat(np.arange(len(counts)), new)
     number = np.arange(len(owner)) - np.repeat(np.cumsum(new) - new, new) + 1
     place = metric.parameter(owner, number / counts[owner])
@@ -166,6 +167,8 @@ def _chains(points: Float, segments: Segments, carries: NDArray[np.bool_]) -> li
             but belong to it in that a chain of one has a neighbour.
     """
     ends = segments.ends
+    if not carries.any():
+        return []
     degree = np.bincount(ends.ravel(), minlength=len(points))
     both = np.argsort(ends.ravel(), kind="stable")  # the ends at each vertex, as 2 * segment + end
     first = np.cumsum(degree) - degree
@@ -173,10 +176,12 @@ def _chains(points: Float, segments: Segments, carries: NDArray[np.bool_]) -> li
     one, other = both[first[joints]], both[first[joints] + 1]
     some = carries[one >> 1] | carries[other >> 1]
     joints, one, other = joints[some], one[some], other[some]
-    ways = points[ends.ravel()[np.stack([one, other]) ^ 1]] - points[joints]
+    before, after = (points[ends.ravel()[each ^ 1]] - points[joints] for each in (one, other))
     with np.errstate(all="ignore"):
-        cosine = -(ways[0] * ways[1]).sum(axis=1) / (lengths(ways[0]) * lengths(ways[1]))
+        cosine = -(before[:, 0] * after[:, 0] + before[:, 1] * after[:, 1]) / (lengths(before) * lengths(after))
     straight = cosine > STRAIGHT
+    if not straight.any():
+        return []
     one, other = one[straight], other[straight]
     joined = np.zeros(len(ends), bool)
     joined[one >> 1] = joined[other >> 1] = True
@@ -219,7 +224,8 @@ def _alike_at_corners(
     corner = points[ends.ravel()[pair[:, 0]]]
     ways = points[ends.ravel()[pair ^ 1]] - corner[:, None]
     length = np.stack([lengths(ways[:, k]) for k in range(2)], axis=1)
-    cosine = (ways[:, 0] * ways[:, 1]).sum(axis=1) / (length[:, 0] * length[:, 1])
+    product = ways[:, 0, 0] * ways[:, 1, 0] + ways[:, 0, 1] * ways[:, 1, 1]
+    cosine = product / (length[:, 0] * length[:, 1])
     sine = np.sqrt(np.maximum(1.0 - cosine * cosine, 0.0))
     # The places of the first and of the last new vertex of each segment.
     first = np.cumsum(new) - new
@@ -239,15 +245,16 @@ def _alike_at_corners(
     wanted = steps.copy()
     shorter = np.maximum(most, SHORTEST_AT_CORNER * piece[rows, longer])
     np.minimum.at(wanted, (end[chosen] >> 1, end[chosen] & 1), (shorter / length)[chosen])
-    place = place.copy()
-    for k in np.unique(end[chosen] >> 1).tolist():
-        mine = slice(first[k], first[k] + new[k])
-        low, high = steps[k, 0], 1.0 - steps[k, 1]
-        stretch = (1.0 - wanted[k, 1] - wanted[k, 0]) / (high - low)
-        last = place[first[k] + new[k] - 1] if wanted[k, 1] == steps[k, 1] else 1.0 - wanted[k, 1]
-        place[mine] = wanted[k, 0] + (place[mine] - low) * stretch
-        place[first[k] + new[k] - 1] = last
-    return place
+    changed = np.zeros(len(ends), bool)
+    changed[end[chosen] >> 1] = True
+    k = np.flatnonzero(changed)
+    stretch = np.ones(len(ends))
+    stretch[k] = (1.0 - wanted[k, 1] - wanted[k, 0]) / (1.0 - steps[k, 1] - steps[k, 0])
+    owner = np.repeat(np.arange(len(ends)), new)
+    moved = np.where(changed[owner], wanted[owner, 0] + (place - steps[owner, 0]) * stretch[owner], place)
+    last = first[k] + new[k] - 1
+    moved[last] = np.where(wanted[k, 1] == steps[k, 1], place[last], 1.0 - wanted[k, 1])
+    return moved
 
 
 def _neighbouring_ends(points: Float, segments: Segments) -> NDArray[np.int64]:
@@ -273,7 +280,7 @@ def _neighbouring_ends(points: Float, segments: Segments) -> NDArray[np.int64]:
     # The domain is on the left of a segment: it lies behind a first one that starts here, or has it on the right, too.
     inside = ((order & 1) == 0) | segments.right[order >> 1]
     chosen = (degree[of] >= 2) & ~segments.acute[of].astype(bool) & (turn > 0.0) & inside
-    found: NDArray[np.int64] = np.stack([order, following], axis=1)[chosen]
+    found: NDArray[np.int64] = np.stack([order[chosen], following[chosen]], axis=1)
     return found
 
 
@@ -287,6 +294,8 @@ def _shells(
 ) -> Float:
     """Moves the vertices next to acute corners to distances that are powers of 2, so that all segments of a corner are
     cut alike (Ruppert 1995, section 5). A vertex stays before the next one on its segment."""
+    if not segments.acute.any():
+        return place
     ends = segments.ends
     length = lengths(points[ends[:, 1]] - points[ends[:, 0]])[owner]
     acute = segments.acute[ends].astype(bool)[owner]

@@ -7,13 +7,15 @@ and narrow triangles that join fine parts of an outline would give bands of smal
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import Device, record
 from dmr.mesh.provenance import Links, record_triangulation
+from dmr.mesh.shapes import bounding_box
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.refinement.placement.metric import lengths
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
@@ -36,7 +38,7 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
     """
     rows, step = _rows(points, min(FEWEST_POINTS + POINTS_PER_SEGMENT * segments, MOST_POINTS))
     given = np.full(len(points), most)
-    np.minimum.at(given, pieces, sizes[:, None])
+    np.minimum.at(given, pieces.ravel(), np.repeat(sizes, 2))
     mesh = _triangulated(np.concatenate([points, rows, _layers(points, pieces, step)]), pieces)
     between = _between(points, pieces, sizes, given, mesh)
     if len(between):
@@ -66,20 +68,28 @@ def _between(points: Float, pieces: Int, sizes: Float, given: Float, mesh: Mesh)
         points: (n, 2) of the outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, and given: (n,) of the points.
         mesh: a triangulation of the points, and others after them.
     """
-    places, triangles = mesh.vertices, mesh.triangles
+    places, corners = mesh.vertices, mesh.triangles.T
     longest = np.zeros(len(points))
-    np.maximum.at(longest, pieces, sizes[:, None])
-    between_long = (longest[pieces] > BETWEEN_LONG * sizes[:, None]).all(axis=1)
+    np.maximum.at(longest, pieces.ravel(), np.repeat(sizes, 2))
+    start, end = pieces.T
+    between_long = np.minimum(longest[start], longest[end]) > BETWEEN_LONG * sizes
     is_alone, size = np.zeros(len(places), bool), np.full(len(places), np.inf)
     is_alone[pieces[between_long]] = True
     size[: len(points)] = given
-    edges = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
-    start, other = edges.T
-    length = lengths(places[other] - places[start])
+    start, other = corners.ravel(), corners[[1, 2, 0]].ravel()
+    # Only edges between two points of the outline, or from one that is alone, can be long compared with their sizes.
+    some = np.flatnonzero(((start < len(points)) & (other < len(points))) | is_alone[start])
+    start, other = start[some], other[some]
+    x, y = places[:, 0].copy(), places[:, 1].copy()  # taken from much faster than rows of two
+    along_x, along_y = x[other] - x[start], y[other] - y[start]
+    length = np.sqrt(along_x * along_x + along_y * along_y)
     joins = length > FAR * np.maximum(size[start], size[other])
-    found = [0.5 * (places[start] + places[other])[joins & (start < other)]]
-    far = joins | (is_alone[start] & (length > FAR * size[start]))
-    start, other, length = start[far], other[far], length[far]
+    far = np.flatnonzero(joins | (is_alone[start] & (length > FAR * size[start])))
+    if not far.size:
+        return np.empty((0, 2))
+    start, other, length, joins = start[far], other[far], length[far], joins[far]
+    halved = joins & (start < other)
+    found = [0.5 * (places[start[halved]] + places[other[halved]])]
     distance = np.maximum(NEXT * size[start], RESOLVED * length)
     while (near := distance < 0.4 * length).any():
         part = (distance[near] / length[near])[:, None]
@@ -111,12 +121,14 @@ def _layers(points: Float, pieces: Int, farthest: float) -> Float:
 def _rows(points: Float, count: float) -> tuple[Float, float]:
     """Returns about `count` points of a lattice of equilateral triangles in the rectangle around some points, and the
     distance between them."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    width, height = high - low
-    step = float(np.sqrt(width * height / (0.866 * count)))
-    column, row = np.meshgrid(np.arange(int(width / step) + 1), np.arange(int(height / (0.866 * step)) + 1))
-    x, y = low[0] + (column + 0.25 + 0.5 * (row & 1)) * step, low[1] + (row + 0.5) * (0.866 * step)
-    return np.stack([x.reshape(-1), y.reshape(-1)], axis=1), step
+    left, bottom, right, top = bounding_box(points)
+    width, height = right - left, top - bottom
+    step = math.sqrt(width * height / (0.866 * count))
+    column, row = np.arange(int(width / step) + 1), np.arange(int(height / (0.866 * step)) + 1)[:, None]
+    found = np.empty((len(row), len(column), 2))
+    found[:, :, 0] = left + (column + 0.25 + 0.5 * (row & 1)) * step
+    found[:, :, 1] = bottom + (row + 0.5) * (0.866 * step)
+    return found.reshape(-1, 2), step
 
 
 def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np.bool_], device: Device) -> Float:

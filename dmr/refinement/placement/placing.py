@@ -89,18 +89,32 @@ class Placement:
         return len(self.mesh.vertices) - self.given - self.on_segments
 
 
+class Pieces(NamedTuple):
+    """The pieces of a divided outline.
+
+    Attributes:
+        points: (n, 2) first the vertices of the mesh; ends: (p, 2) int32 points; origin: (p,) int32 segments.
+    """
+
+    points: Float
+    ends: Int
+    origin: Int
+
+
 @dataclass(frozen=True, eq=False)
 class DividedOutline:
     """The segments of a mesh, divided by size.
 
     Attributes:
         segments: of the mesh; everywhere: the division of all of them, also of those that are kept.
+        pieces: those of this division.
         nearby: smaller sizes around short pieces of the outline; sizes: the smallest of these and those wanted.
         even: whether one size is wanted everywhere.
     """
 
     segments: Segments
     everywhere: Division
+    pieces: Pieces
     nearby: tuple[SizeSource, ...]
     sizes: SizeSource
     even: bool
@@ -159,9 +173,11 @@ def divide_outline(
         if sizes.number is None or _has_coarse(outline, nearby[0]):
             # Long segments near fine ones need more pieces: the front does not cross short ones.
             finer = divide(mesh.vertices, segments, lowered, host, most, even=even)
-            everywhere = everywhere.where_coarse(finer, len(segments.ends))
+            changed = everywhere.where_coarse(finer, len(segments.ends))
+            if changed is not everywhere:
+                everywhere, outline = changed, _divided(mesh, segments, changed, device)
         sizes = lowered
-    return DividedOutline(segments, everywhere, nearby, sizes, even)
+    return DividedOutline(segments, everywhere, outline, nearby, sizes, even)
 
 
 def fill(
@@ -189,25 +205,26 @@ def fill(
     division = everywhere.without(np.flatnonzero(segments.kept))
     if len(division.segment) > most:
         division = Division(division.segment[:most], division.parameter[:most])
+    pieces = divided.pieces if division is everywhere else _divided(mesh, segments, division, device)
     while True:
-        new = division_vertices(mesh, segments, division, device)
-        outline = _outline(mesh, segments, division, everywhere, new, device)
-        in_time = min(most - len(new), limit.left * POINTS_PER_SECOND)
+        outline = _outline(mesh, segments, division, everywhere, pieces, device)
+        in_time = min(most - len(division.segment), limit.left * POINTS_PER_SECOND)
         front = Front(
-            outline, sizes, device, most - len(new), lattice=int(in_time) if lattice else 0, harmonic=divided.harmonic
-        )
+            outline, sizes, device, most - len(division.segment), lattice=int(in_time) if lattice else 0,
+            harmonic=divided.harmonic,
+        )  # fmt: skip
         advances = None if report is None else _front_report(mesh, sizes, report, shares.front, front.in_lattice)
         placed = front.run(limit, advances)
-        pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
         if report is not None:
             report(shares.front)
-        vertices, plane = _triangulated(np.concatenate([mesh.vertices, new]), placed, pieces, device)
-        disturbed = _disturbed(plane, origin, len(mesh.vertices), len(new))
+        vertices, plane = _triangulated(pieces.points, placed, pieces.ends, device)
+        disturbed = _disturbed(plane, pieces.origin)
         if not disturbed.size:
             break
         # Rounding has moved a vertex of a segment across something that is very near: that segment stays whole.
         division = division.without(disturbed)
-    origin = origin[plane.edge_segments]
+        pieces = _divided(mesh, segments, division, device)
+    origin = pieces.origin[plane.edge_segments]
     made, on_device = _mesh(mesh, segments, division, vertices, plane, origin, device)
     if report is not None:
         report(shares.filled)
@@ -226,9 +243,10 @@ def _triangulated(outline: Float, placed: Float, pieces: Int, device: Device) ->
     while True:
         vertices = np.concatenate([outline, placed])
         plane = fastest_plane(Pslg.unchecked(vertices=vertices, segments=pieces), device)
-        on_pieces = np.unique(plane.edges[(plane.edges >= len(outline)) & (plane.edges < len(vertices))])
-        if not on_pieces.size:
+        is_placed = (plane.edges >= len(outline)) & (plane.edges < len(vertices))
+        if not is_placed.any():
             return vertices, plane
+        on_pieces = np.unique(plane.edges[is_placed])
         placed = np.delete(placed, on_pieces - len(outline), axis=0)
 
 
@@ -252,47 +270,35 @@ def division_vertices(mesh: Mesh, segments: Segments, division: Division, device
 
 
 def _outline(
-    mesh: Mesh, segments: Segments, division: Division, everywhere: Division, new: Float, device: Device
+    mesh: Mesh, segments: Segments, division: Division, everywhere: Division, pieces: Pieces, device: Device
 ) -> Outline:
     """Returns the outline for the front. Kept segments are divided there, too, so that the front advances from them."""
     if segments.kept.any():
         division = division.joined(everywhere.without(np.flatnonzero(~segments.kept)))
-        new = division_vertices(mesh, segments, division, device)
-    points = np.concatenate([mesh.vertices, new])
-    pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
-    fronts = np.concatenate([pieces, pieces[segments.right[origin]][:, ::-1]])
-    return Outline(points, pieces, fronts, segments.ends[~segments.right])
+        pieces = _divided(mesh, segments, division, device)
+    backwards = pieces.ends[segments.right[pieces.origin]][:, ::-1]
+    fronts = np.concatenate([pieces.ends, backwards])
+    return Outline(pieces.points, pieces.ends, fronts, segments.ends[~segments.right])
 
 
-class _Divided(NamedTuple):
-    """A divided outline: (n, 2) points; (p, 2) pieces, (p,) the segment of each, and (p,) their lengths in units of
-    which points are placed with a size of one."""
-
-    points: Float
-    pieces: Int
-    origin: Int
-    length: Float
-
-
-def _divided(mesh: Mesh, segments: Segments, division: Division, device: Device) -> _Divided:
+def _divided(mesh: Mesh, segments: Segments, division: Division, device: Device) -> Pieces:
     points = np.concatenate([mesh.vertices, division_vertices(mesh, segments, division, device)])
-    pieces, origin = division.pieces(segments.ends, len(mesh.vertices))
-    return _Divided(points, pieces, origin, SPACED * lengths(points[pieces[:, 1]] - points[pieces[:, 0]]))
+    return Pieces(points, *division.pieces(segments.ends, len(mesh.vertices)))
 
 
 def _beside_fine_pieces(
-    mesh: Mesh, segments: Segments, outline: _Divided, sizes: SizeSource, growth: float | None, device: Device
+    mesh: Mesh, segments: Segments, outline: Pieces, sizes: SizeSource, growth: float | None, device: Device
 ) -> tuple[SizeSource, ...]:
     """Returns smaller sizes around pieces of the outline that are shorter than wanted.
 
     They grow with the distance from these. One size for all places says nothing about the interior in particular:
     there, unless `growth` is given, lengths of pieces are interpolated across the domain instead.
     """
-    points, pieces, origin, length = outline
-    joined = distinct(pieces)
-    wanted = np.full(len(points), np.inf)
-    wanted[joined] = sizes.at(points[joined], device)
-    there = wanted[pieces].min(axis=1)
+    points, pieces, origin = outline
+    # In units of which points are placed with a size of one.
+    length = SPACED * lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
+    wanted = sizes.at(points, device)
+    there = np.minimum(wanted[pieces[:, 0]], wanted[pieces[:, 1]])
     if sizes.number is not None and growth is None:
         whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
         least = 1.0 if (SPACED * whole < ALMOST * SHORT * there).any() else FINE
@@ -326,20 +332,23 @@ def _growth_beside(start: Float, end: Float, there: Float, sizes: SizeSource, de
     return float(np.cumsum(growth)[-1]) / len(growth)  # in order: the same bits everywhere
 
 
-def _has_coarse(outline: _Divided, lowered: SizeSource) -> bool:
+def _has_coarse(outline: Pieces, lowered: SizeSource) -> bool:
     """Whether lowered sizes could more than double the pieces of a segment."""
     if not isinstance(lowered, SizeField):
         return True
     # `extended` gives sizes at the points first, and they are linear along pieces: the trapezoidal rule is not below
     # the integral of 1/h.
-    density = 1.0 / lowered.values[outline.pieces]
-    needed = np.bincount(outline.origin, 0.5 * outline.length * (density[:, 0] + density[:, 1]))
+    density = 1.0 / lowered.values[outline.ends]
+    length = SPACED * lengths(outline.points[outline.ends[:, 1]] - outline.points[outline.ends[:, 0]])
+    needed = np.bincount(outline.origin, 0.5 * length * (density[:, 0] + density[:, 1]))
     counts = np.bincount(outline.origin)
     return bool((needed >= 2 * counts).any())
 
 
-def _disturbed(plane: Plane, origin: Int, given: int, divided: int) -> NDArray[np.int64]:
+def _disturbed(plane: Plane, origin: Int) -> NDArray[np.int64]:
     """Returns the segments whose division makes pieces meet or cross."""
+    if not len(plane.conflicts):
+        return np.empty(0, np.int64)
     segments = [origin[plane.conflicts[:, 1]]]
     others = plane.conflicts[:, 2]
     segments.append(origin[others[others >= 0]])

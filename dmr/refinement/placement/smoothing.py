@@ -6,6 +6,8 @@ flips, spread this; then the vertices of the smallest angles are moved until the
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from dmr.memory import Device, DeviceArray, pack, record
@@ -137,12 +139,17 @@ class _Listing:
         return found
 
 
+@cache
+def _squared_cosine(degrees: float) -> float:
+    return float(cosine_and_sine(degrees)[0] ** 2)
+
+
 def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, lifted: float, report: Report | None) -> None:
     """Moves free vertices of angles below the limit, and flips edges, until no move helps or all turns are over.
 
     All steps but the first take time in proportion to the listed elements only.
     """
-    device, limit = state.device, float(cosine_and_sine(lifted)[0] ** 2)
+    device, limit = state.device, _squared_cosine(lifted)
     sharp, around = _Listing(device, state.vertices), _Listing(device, state.slots)
     device.launch(
         "list_sharp_corners", state.slots, state.triangles, state.points, state.vertex_origin, limit, sharp.view

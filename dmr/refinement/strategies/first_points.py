@@ -10,6 +10,7 @@ These points lie at least as far from all others as the final ones will, so resu
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -49,8 +50,13 @@ def first_thresholds(options: RefineOptions, angle: float) -> Thresholds:
 def _needles(state: DeviceMesh) -> list[int]:
     """Returns, for each rung, the number of triangles with a smaller angle."""
     device = state.device
-    cosines = np.array([thresholds(RefineOptions(min_angle=angle)).cosine_squared for angle in RUNGS])
-    pieces = device.pieces(state.slots)
+    pieces, cosines = device.pieces(state.slots), device.array(np.array(_squared_cosines()))
     found = device.empty(pieces * len(RUNGS), np.int32)
-    device.launch("survey_needles", pieces, state.triangles, state.slots, state.points, device.array(cosines), found)
+    device.launch("survey_needles", pieces, state.triangles, state.slots, state.points, cosines, found)
     return [int(count) for count in found.download().reshape(-1, len(RUNGS)).sum(axis=0)]
+
+
+@cache
+def _squared_cosines() -> tuple[float, ...]:
+    """Returns the squared cosines of the angles of all rungs."""
+    return tuple(thresholds(RefineOptions(min_angle=angle)).cosine_squared for angle in RUNGS)
