@@ -243,6 +243,7 @@ KERNEL_STRUCT(Stars) {
     Point *points;
     float64 *worst; // by vertex: the sharpest triangle around it, if that is sharper than the limit; 0 otherwise
     int32 *moved;   // by place in the list: 1 if the vertex has moved; between two turns 0, as `worst`
+    int32 *settled; // by vertex: 1 if no move has lowered its cost, and no neighbour has moved since
     float64 limit;
 
     METHOD void rate(int32 v) const {
@@ -257,7 +258,7 @@ KERNEL_STRUCT(Stars) {
     METHOD bool lift(int32 v, uint32 sweep) const {
         constexpr float64 DIAGONAL = 0.70710678118654752;
         constexpr int DIRECTIONS = 8;
-        if (worst[v] == 0.0)
+        if (worst[v] == 0.0 || racing_load(&settled[v]) != 0) // a neighbour that moves goes first
             return false;
         const uint32 priority = hash32(hash32(sweep) ^ uint32(v));
         bool first = true;
@@ -297,9 +298,12 @@ KERNEL_STRUCT(Stars) {
             if (!found)
                 step *= 0.5;
         }
-        if (best.x == start.x && best.y == start.y)
+        if (best.x == start.x && best.y == start.y) {
+            settled[v] = 1;
             return false;
+        }
         points[v] = best;
+        for_star(triangles, v, incident[v], [&](int32 next, int32) { racing_store(&settled[next], 0); });
         return true;
     }
 

@@ -9,6 +9,7 @@
 //
 // One thread of the CPU does this, level by level: there are few rectangles, and the function is called in between.
 #include "geometry/predicates.cuh"
+#include "locate/containing.cuh"
 #include "primitives/random.cuh"
 
 constexpr int QUADRANTS = 4, PLACES = 9, NEW_PLACES = 5;
@@ -137,6 +138,19 @@ KERNEL(divide_rectangles, int64 rectangles_count, const int32 *places, const int
         }
         counts[0] = count, counts[1] = found, counts[2] = others;
         deviation[0] = most;
+    }
+}
+
+// meets[quadrant] = 1 for those unsure quadrants of divided rectangles whose center is in a triangle of the domain.
+//
+// level: that of the quadrants; places: by row, the column and row of a rectangle.
+KERNEL(locate_quadrants, const int32 *unsure, BoxTree triangles, SampledLevel level, const int32 *places,
+       int32 *meets) {
+    for (const Index i : launch) {
+        const int32 row = unsure[i] / QUADRANTS, quadrant = unsure[i] % QUADRANTS;
+        const Point center = {level.left + (2.0 * places[2 * row] + quadrant % 2 + 0.5) * level.width,
+                              level.bottom + (2.0 * places[2 * row + 1] + quadrant / 2 + 0.5) * level.height};
+        meets[unsure[i]] = containing_triangle(triangles, center) >= 0;
     }
 }
 

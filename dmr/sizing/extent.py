@@ -130,18 +130,18 @@ class Extent:
         Returns:
             The pairs that are left.
         """
-        count, scale = QUADRANTS * count, self.size / 2.0**level
-        flags = meets[:count].download()
         if unsure.size:
-            inner = unsure.content()
-            flags[inner] = self._contains(self.low + (_corners(places, inner) + 0.5) * scale)
-        if self.is_long:
-            ends = 1 << np.maximum(level - self._doublings, 0)  # the columns and rows that the domain has
-            flags[(_corners(places, np.arange(count, dtype=np.int32)) >= ends).any(axis=1)] = 0
-            kept = flags[crossed.content()] != 0
-            crossed, crossing = (self.device.array(each.content()[kept]) for each in (crossed, crossing))
+            where = self._locator.triangles, self.packed_level(level), places
+            self.device.launch("locate_quadrants", unsure.size, unsure, *where, meets)
+        if not self.is_long:
+            return crossed, crossing
+        count *= QUADRANTS
+        flags = meets[:count].download()
+        ends = 1 << np.maximum(level - self._doublings, 0)  # the columns and rows that the domain has
+        flags[(_corners(places, np.arange(count, dtype=np.int32)) >= ends).any(axis=1)] = 0
+        kept = flags[crossed.content()] != 0
         meets[:count].upload(flags)
-        return crossed, crossing
+        return self.device.array(crossed.content()[kept]), self.device.array(crossing.content()[kept])
 
 
 def _corners(places: DeviceArray, quadrants: Int) -> Int:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from dmr.common.arguments import checks_keywords, switch
 from dmr.common.cached import cached_property
-from dmr.memory import Device, DeviceArray, constant, open_device, sort_pairs
+from dmr.memory import Device, DeviceArray, Packed, constant, open_device, sort_pairs
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import check_coordinates
 from dmr.mesh.location.background import boundary_edges
@@ -175,6 +175,12 @@ class Locator:
         else:
             device.launch("locate_points", points.size, self._tree.argument, points, found)
         return found
+
+    @property
+    def triangles(self) -> Packed:
+        """The tree of the triangles, of which there is at least one, as an argument of kernels."""
+        assert self._tree is not None
+        return self._tree.argument
 
     def _blocks(
         self, places: Float, *, nearest: bool

@@ -157,11 +157,12 @@ def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, lifted: floa
     found = sharp.take()
     if not found:
         return
-    worst, moved = device.zeros(state.vertices, np.float64), device.zeros(state.vertices, np.int32)
+    worst = device.zeros(state.vertices, np.float64)
+    moved, settled = (device.zeros(state.vertices, np.int32) for _ in range(2))
     for turn in range(LIFTS):
         stars = pack(
             "Stars", triangles=state.triangles, incident=incident, points=state.points, worst=worst, moved=moved,
-            limit=limit,
+            settled=settled, limit=limit,
         )  # fmt: skip
         if found <= FEW_STARS or device.threads == 1:
             device.launch("lift_few_stars", 1, sharp.view, stars, SWEEPS, around.view, found)
@@ -177,6 +178,7 @@ def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, lifted: floa
         flipped = flip_flagged(state, epochs, around.marks, (around.listed, near))
         if flipped:
             incident = _incident(state)
+            settled.fill(0)  # vertices have other neighbours
         if report is not None:
             report((turn + 1) / LIFTS)
         if turn + 1 == LIFTS:
