@@ -11,6 +11,7 @@ KERNEL_STRUCT(Background) {
     const int32 *ends;    // three per boundary edge: its start, its end, and its end again
     const int32 *owners;  // of each boundary edge: a triangle
     const int32 *links;   // three per triangle, as in Mesh.neighbours, if no two triangles overlap; otherwise null
+    int64 is_simple;      // whether the boundary touches itself nowhere
 
     METHOD Point corner(int32 triangle, int k) const { return vertices[corners[3 * Index(triangle) + k]]; }
 
@@ -40,26 +41,31 @@ KERNEL_STRUCT(Background) {
         return -1;
     }
 
-    // The lower number of two triangles with a common edge; -1 on the boundary, where others may meet.
+    // The lowest number of the triangles on an edge; -1 where others may touch it.
     METHOD int32 lowest_across(int32 triangle, int edge) const {
         const int32 across = links[3 * Index(triangle) + edge];
-        return across < triangle ? across : triangle;
+        return across < 0 ? (is_simple ? triangle : -1) : across < triangle ? across : triangle;
     }
 
-    // The lowest number of the triangles around a corner; -1 on the boundary, and if there are very many.
+    // The lowest number of the triangles around a corner; -1 where others may touch it, and if there are very many.
     METHOD int32 lowest_around(int32 triangle, int at) const {
         constexpr int MOST_AROUND = 32;
         const int32 vertex = corners[3 * Index(triangle) + at];
-        int32 lowest = triangle, t = triangle;
-        for (int turn = 0; turn < MOST_AROUND; ++turn) {
-            const int32 *const of = corners + 3 * Index(t);
-            const int k = of[0] == vertex ? 0 : of[1] == vertex ? 1 : 2;
-            t = links[3 * Index(t) + (k + 1) % 3];
-            if (t < 0 || t == triangle)
-                return t < 0 ? -1 : lowest;
-            lowest = t < lowest ? t : lowest;
+        int32 lowest = triangle;
+        for (int way = 1; way <= (is_simple ? 2 : 1); ++way) { // counter-clockwise, and from the boundary on clockwise
+            int32 t = triangle;
+            for (int turn = 0; turn < MOST_AROUND && t >= 0; ++turn) {
+                const int32 *const of = corners + 3 * Index(t);
+                const int k = of[0] == vertex ? 0 : of[1] == vertex ? 1 : 2;
+                t = links[3 * Index(t) + (k + way) % 3];
+                if (t == triangle)
+                    return lowest;
+                lowest = t >= 0 && t < lowest ? t : lowest;
+            }
+            if (t >= 0)
+                return -1;
         }
-        return -1;
+        return is_simple ? lowest : -1;
     }
 };
 

@@ -195,7 +195,8 @@ def refine(
         )
         for sentence in notes:
             log.warning(sentence)
-        opened = choose_device(mesh, options, device, threads, sized=sized)  # crossings may have added many triangles
+        if device == "auto":  # crossings may have added many triangles
+            opened = choose_device(mesh, options, device, threads, sized=sized)
     else:
         notes = border_warnings(mesh)
     seconds = time.perf_counter() - started

@@ -17,6 +17,7 @@ from dmr.refinement.rounds.large_records import LargeRecords
 from dmr.refinement.rounds.supervision import Supervision
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.rounds.work import Work
+from dmr.refinement.setup.admission import SplitState
 from dmr.refinement.state.ending import Ending
 from dmr.refinement.steps.large_competition import LargeCompetition
 from dmr.refinement.steps.thresholds import Thresholds
@@ -49,9 +50,25 @@ class Stages:
         return ending
 
     def _run_stage(self, work: Work) -> Ending:
+        if work.state.given is not None:  # points were placed by size: often nothing is left to do
+            work.check_all()
+            if self._has_ended(work):
+                return Ending.COMPLETE
+            return self._run_orders(work, self._driver(work))
         driver = self._driver(work)  # allocates ahead, so that the check has no array to enlarge
         work.check_all()
         return self._run_orders(work, driver)
+
+    def _has_ended(self, work: Work) -> bool:
+        """Whether the first check has found nothing to do. A GPU needs about as long to tell as for a round."""
+        state, statistics = work.state, work.statistics
+        if not state.device.threads or work.bad.count or statistics.attempted or self._supervision.time_limit.over:
+            return False
+        if (state.split_states[: state.subsegments_count].content() == SplitState.TO_BE_SPLIT).any():
+            return False
+        if self._device_rounds and self._supervision.progress is None:
+            statistics.enter_rounds([])
+        return True
 
     def _refine_exactly(self, ending: Ending) -> Ending:
         """Asks the user's functions for the bounds of new triangles, and refines what exceeds them, until none do."""

@@ -70,12 +70,13 @@ class DeviceBackground:
                 if device.threads and is_triangulation(mesh)
                 else None,
             }
+            is_simple = bool((np.bincount(ends[:, 0]) <= 1).all())  # one edge of the boundary begins at a vertex
         self.device = device
         self._trees = triangles, boundary
         self.arguments: tuple[Argument, ...] = (
             triangles.argument,
             boundary.argument,
-            pack("Background", **self._kept),
+            pack("Background", **self._kept, is_simple=int(is_simple)),
         )
 
     def places(self, points: Float) -> Places:

@@ -19,6 +19,7 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import SUBSEGMENT
 from dmr.triangulation.meshing import OnDevice
 from dmr.triangulation.rounds.epochs import Epochs
+from dmr.triangulation.segment_order import sorted_segments
 
 INPUT_VERTEX, FREE_VERTEX = constant("INPUT_VERTEX"), constant("FREE_VERTEX")
 
@@ -36,7 +37,7 @@ def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tu
     parameter[on_segments] = placement.division.parameter
     state.vertex_origin[: len(order)].upload(origin[order])
     state.vertex_parameter[: len(order)].upload(parameter[order])
-    rows = mesh.unique_segment_rows()[2]
+    rows = sorted_segments(mesh)[2]
     state.subsegment_origin[: len(rows)].upload(placement.origin[rows])
     direct(state, rank[mesh.segments[rows, 0]])
     state.input_subsegments = len(rows)

@@ -34,16 +34,46 @@ ROOT_OF_THREE = 1.7320508075688772
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """The lattice's frame, and the parts of its rows that lie in a domain.
+class _Frame:
+    """The frame of lattices in a domain: rows are parallel to the longest segment of its boundary.
 
     Attributes:
-        origin, along: (2,) of the frame; spacing, rise: of places in a row, and of rows.
-        row, column: (s,) int64, per span: its row and its first column; counts: (s,) its places.
+        origin, along: (2,) a point, and the direction of rows; longest: the length of that segment.
+        area: of the domain; low, high: (b, 2) the ends of the boundary's segments in the frame, the lower ones first.
     """
 
     origin: Float
     along: Float
+    longest: float
+    area: float
+    low: Float
+    high: Float
+
+    @classmethod
+    def of(cls, points: Float, boundary: Int) -> _Frame:
+        """Makes the frame; arguments are those of `lattice_points`."""
+        start, end = points[boundary[:, 0]], points[boundary[:, 1]]
+        ways = end - start
+        length = lengths(ways)
+        longest = int(length.argmax())
+        origin, along = start[longest], ways[longest] / length[longest]
+        area = 0.5 * ((start - origin)[:, 0] * ways[:, 1] - (start - origin)[:, 1] * ways[:, 0]).sum()
+        one, other = (_in_frame(places, origin, along) for places in (start, end))
+        falls = (one[:, 1] > other[:, 1])[:, None]
+        low, high = np.where(falls, other, one), np.where(falls, one, other)
+        return cls(origin, along, float(length[longest]), float(area), low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The parts of a lattice's rows that lie in a domain.
+
+    Attributes:
+        frame: that of the lattice; spacing, rise: of places in a row, and of rows.
+        row, column: (s,) int64, per span: its row and its first column; counts: (s,) its places.
+    """
+
+    frame: _Frame
     spacing: float
     rise: float
     row: Int
@@ -97,18 +127,19 @@ def lattice_points(
         device: where points are flagged; most: points at most; even: whether the size is the same everywhere.
         fewest: there is no lattice, either, if it would have about fewer points than this.
     """
-    rows = _rows(points, boundary, size, most) if np.isfinite(size) else None  # infinity is no target
+    frame, largest = _Frame.of(points, boundary), size
+    rows = _rows(frame, size, most) if np.isfinite(size) else None  # infinity is no target
     if even:
         return _filled(points, pieces, rows, size, sizes, device, even=True)
     sampled, found = _sampled(rows, sizes, device), _no_points(device)
     if sampled is not None:
         size, share = _most_frequent(sampled[1].download())
-        filled = _rows(points, boundary, size, most) if share >= LEAST_SHARE else None
+        filled = None if share < LEAST_SHARE else rows if size == largest else _rows(frame, size, most)
         if filled is not None and share * filled.counts.sum() >= fewest:
             found = _filled(points, pieces, filled, size, sizes, device)
     if fewest and (sampled is None or sampled[0].size < SAMPLES // 2):  # sizes may be smaller in the interior
         finer = math.sqrt(_area(points, boundary) / (0.5 * ROOT_OF_THREE * FINER_SAMPLES * SAMPLES))
-        sampled = _sampled(_rows(points, boundary, finer, most), sizes, device)
+        sampled = _sampled(_rows(frame, finer, most), sizes, device)
     return replace(found, samples=sampled)
 
 
@@ -147,7 +178,7 @@ def further_points(
     around = places.view(np.float64).reshape(-1, 2)
     # As far as to the next sample.
     apart = 2.0 * math.sqrt(_area(points, boundary) / (0.5 * ROOT_OF_THREE * len(around)))
-    rows = _rows(points, boundary, size, most, (around[uncovered], apart))
+    rows = _rows(_Frame.of(points, boundary), size, most, (around[uncovered], apart))
     return _filled(points, pieces, rows, size, sizes, device)
 
 
@@ -263,32 +294,22 @@ def _area(points: Float, boundary: Int) -> float:
     return 0.5 * float(doubled[-1])
 
 
-def _rows(
-    points: Float, boundary: Int, size: float, most: int, around: tuple[Float, float] | None = None
-) -> _Rows | None:
+def _rows(frame: _Frame, size: float, most: int, around: tuple[Float, float] | None = None) -> _Rows | None:
     """Returns the rows in a domain; None if they, or places in them, could be more than `most`.
 
     Args:
         around: (k, 2) places and a distance: only what is in the rectangle around the places, and up to this distance
             from it.
     """
-    start, end = points[boundary[:, 0]], points[boundary[:, 1]]
-    ways = end - start
-    length = lengths(ways)
-    longest = int(length.argmax())
-    origin, along = start[longest], ways[longest] / length[longest]
-    area = 0.5 * ((start - origin)[:, 0] * ways[:, 1] - (start - origin)[:, 1] * ways[:, 0]).sum()
+    area, low, high = frame.area, frame.low, frame.high
     if around is not None:
-        seen = _in_frame(around[0], origin, along)
+        seen = _in_frame(around[0], frame.origin, frame.along)
         (left, bottom), (right, top) = seen.min(axis=0) - around[1], seen.max(axis=0) + around[1]
         area = min(area, (right - left) * (top - bottom))
     if not area < most * (0.5 * ROOT_OF_THREE * size * size):
         return None
-    spacing = _spacing(float(length[longest]), size)
+    spacing = _spacing(frame.longest, size)
     rise = 0.5 * ROOT_OF_THREE * spacing
-    low, high = (_in_frame(places, origin, along) for places in (start, end))
-    falls = low[:, 1] > high[:, 1]
-    low[falls], high[falls] = high[falls], low[falls]
     first, stop = (np.ceil(places[:, 1] / rise).astype(np.int64) for places in (low, high))
     if around is not None:
         first, stop = (np.clip(bounds, int(bottom // rise), int(top // rise) + 1) for bounds in (first, stop))
@@ -306,7 +327,7 @@ def _rows(
     some = last >= column
     if row.size and row[-1] - row[0] > min(most, MOST_ROWS):  # parts of the domain are very far apart
         return None
-    return _Rows(origin, along, spacing, rise, row[some], column[some], (last - column + 1)[some])
+    return _Rows(frame, spacing, rise, row[some], column[some], (last - column + 1)[some])
 
 
 def _samples(rows: _Rows) -> Float:
@@ -317,7 +338,7 @@ def _samples(rows: _Rows) -> Float:
     row = rows.row[span]
     column = rows.column[span] + number - (end - rows.counts)[span]
     x, y = (column + 0.5 * (row & 1)) * rows.spacing, row * rows.rise
-    (along_x, along_y), origin = rows.along, rows.origin
+    (along_x, along_y), origin = rows.frame.along, rows.frame.origin
     return np.stack([origin[0] + x * along_x - y * along_y, origin[1] + x * along_y + y * along_x], axis=1)
 
 
@@ -341,20 +362,20 @@ def _spacing(longest: float, size: float) -> float:
 
 
 def _in_frame(places: Float, origin: Float, along: Float) -> Float:
-    x, y = (places - origin).T
-    found: Float = np.stack([x * along[0] + y * along[1], y * along[0] - x * along[1]], axis=1)
+    x, y = places[:, 0] - origin[0], places[:, 1] - origin[1]
+    found = np.empty_like(places)
+    found[:, 0], found[:, 1] = x * along[0] + y * along[1], y * along[0] - x * along[1]
     return found
 
 
 def _view(rows: _Rows, device: Device) -> tuple[Packed, tuple[DeviceArray, ...]]:
     """Uploads the rows; returns the kernel argument, and the arrays that it refers to."""
-    lowest = int(rows.row[0])
+    lowest, origin, along = int(rows.row[0]), rows.frame.origin, rows.frame.along
     per_row = np.bincount(rows.row - lowest)
     first_span, first_place = (np.concatenate([[0], np.cumsum(counts)]) for counts in (per_row, rows.counts))
     held = tuple(device.array(values.astype(np.int32)) for values in (first_span, rows.row, rows.column, first_place))
     view = pack(
-        "Lattice", x=float(rows.origin[0]), y=float(rows.origin[1]), along_x=float(rows.along[0]),
-        along_y=float(rows.along[1]), spacing=rows.spacing, rise=rows.rise, lowest=lowest, rows=len(per_row),
+        "Lattice", x=float(origin[0]), y=float(origin[1]), along_x=float(along[0]), along_y=float(along[1]), spacing=rows.spacing, rise=rows.rise, lowest=lowest, rows=len(per_row),
         spans=len(rows.row), first_span=held[0], row_of_span=held[1], column=held[2], first_place=held[3],
     )  # fmt: skip
     return view, held

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dmr.mesh.provenance import links_of
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.placement.metric import lengths
+from dmr.triangulation.segment_order import sorted_segments
 
 Flags = NDArray[np.bool_]
 
@@ -43,7 +44,7 @@ class Segments:
         neighbours = mesh.neighbours if links is None else links.neighbours
         triangle, edge = np.nonzero(neighbours < 0)
         boundary = np.stack([mesh.triangles[triangle, (edge + k) % 3] for k in (1, 2)], axis=1)
-        named, markers = mesh.unique_segments()
+        named, markers = mesh.unique_segments() if links is None else sorted_segments(mesh)[:2]
         on_boundary, keys = np.sort(_keys(boundary)), _keys(named)  # both are sorted
         outward = _are_among(on_boundary, _keys(named[:, ::-1]))  # the domain lies on the right only
         inward = _are_among(on_boundary, keys)
