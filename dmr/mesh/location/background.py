@@ -101,21 +101,22 @@ def boundary_edges(mesh: Mesh, flat: Int) -> tuple[Int, Int]:
         (e, 3) int32: the start, the end and again the end of each edge; (e,) int32, the triangle that it belongs to.
     """
     triangles = mesh.triangles
-    edges = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
-    owners = np.tile(np.arange(len(triangles), dtype=np.int32), 3)
-    chosen = _are_single(mesh, edges) | flat.astype(bool)[owners]
-    if not chosen.any():  # a closed surface folded flat
-        chosen[:] = True
-    return np.ascontiguousarray(edges[chosen][:, [0, 1, 1]]), owners[chosen]
+    chosen = np.flatnonzero(_are_single(mesh) | np.tile(flat.astype(bool), 3))
+    if not chosen.size:  # a closed surface folded flat
+        chosen = np.arange(triangles.size)
+    edge, owners = np.divmod(chosen, len(triangles))
+    start, end = triangles[owners, edge], triangles[owners, (edge + 1) % 3]
+    return np.stack([start, end, end], axis=1), owners.astype(np.int32)
 
 
-def _are_single(mesh: Mesh, edges: Int) -> NDArray[np.bool_]:
-    """Tells which edges have a single triangle; `edges` are those from corner 0 to 1, then 1 to 2, then 2 to 0."""
+def _are_single(mesh: Mesh) -> NDArray[np.bool_]:
+    """Tells which edges have a single triangle: first those from corner 0 to 1, then from 1 to 2, then from 2 to 0."""
     try:
-        return (mesh.neighbours[:, [2, 0, 1]] < 0).ravel(order="F")
+        single: NDArray[np.bool_] = mesh.neighbours.T[[2, 0, 1]].ravel() < 0
     except InvalidMeshError:  # triangles overlap, or some are clockwise
-        ends = np.sort(edges, axis=1).astype(np.int64)
+        ends = np.concatenate([mesh.triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+        ends = np.sort(ends, axis=1).astype(np.int64)
         keys = ends[:, 0] * len(mesh.vertices) + ends[:, 1]
         _, inverse, count = np.unique(keys, return_inverse=True, return_counts=True)
-        single: NDArray[np.bool_] = count[inverse.reshape(-1)] == 1
-        return single
+        single = count[inverse.reshape(-1)] == 1
+    return single

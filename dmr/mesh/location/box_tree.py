@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dmr.memory import Device, DeviceArray, Packed, constant, pack, record, sort_pairs
+from dmr.mesh.shapes import bounding_box
 from dmr.mesh.types import Float, Int
 
 MODULES = ("locate/building", "primitives/scan", "primitives/sorting")  # for `Device.prepare`
@@ -15,6 +16,7 @@ BRANCHES = constant("BRANCHES")
 LOW_BITS = constant("LOW_BITS")
 CELLS = 2.0 ** constant("CELL_LEVELS")  # along a side of the grid
 FINEST = 2.0**-18  # the least side of the grid, relative to the coordinates
+FEW_ITEMS = 2**12  # of which a CPU thread makes a tree in less time than it takes to launch a kernel per step
 LEAST_SIDE = 2.0**-180  # for points that coincide near the origin
 
 
@@ -29,10 +31,10 @@ class Frame:
     @classmethod
     def around(cls, points: Float) -> Frame:
         """Makes the grid for (n, 2) points, n >= 1."""
-        low, high = points.min(axis=0), points.max(axis=0)
+        left, bottom, right, top = bounding_box(points)
         # A cell must have several units in the last place of every coordinate.
-        side = max(float((high - low).max()), float(np.abs([low, high]).max()) * FINEST)
-        return cls(float(low[0]), float(low[1]), max(side, LEAST_SIDE) / CELLS)
+        side = max(right - left, top - bottom, max(map(abs, (left, bottom, right, top))) * FINEST)
+        return cls(left, bottom, max(side, LEAST_SIDE) / CELLS)
 
     def scaled(self, cells: float = CELLS) -> tuple[float, float, float]:
         """Returns the arguments of kernels for a grid of `cells` by `cells`: the corner, and cells per unit length."""
@@ -56,21 +58,31 @@ class BoxTree:
     def __init__(self, points: DeviceArray, corners: Int, frame: Frame, *, edges: bool = False) -> None:
         device, count = points.device, len(corners)
         given = device.array(corners.reshape(-1))
-        self.order = order = _along_curve(device, points, given, count, frame)
         items = device.empty(3 * count, POINT)
         self.flat = device.empty(count, np.int32)
-        device.launch("collect_items", count, points, given, order, items, self.flat)
         sizes = [device.tiles(count, BRANCHES)]
         while sizes[-1] > 1:
             sizes.append(device.tiles(sizes[-1], BRANCHES))
-        first = np.cumsum([0, *sizes[:-1]])
         nodes = device.empty(sum(sizes), record("BoxNode"))
-        flat = None if edges else self.flat
-        device.launch("box_items", sizes[0], items, order, flat, count, *frame.scaled(), nodes)
-        for level in range(1, len(sizes)):
-            below = sizes[level - 1]
-            device.launch("box_nodes", sizes[level], nodes[first[level - 1] :], below, nodes[first[level] :])
-        self._arrays = {"nodes": nodes, "first": device.array(first.astype(np.int32)), "items": items, "numbers": order}
+        if device.threads and count <= FEW_ITEMS:
+            keys, orders = device.empty(2 * count, np.uint64), device.empty(2 * count, np.int32)
+            first = device.empty(len(sizes), np.int32)
+            device.launch(
+                "build_small_tree", 1, points, given, count, int(edges), *frame.scaled(), keys, orders, items, self.flat,
+                first, nodes,
+            )  # fmt: skip
+            self.order = orders[:count]
+        else:
+            self.order = order = _along_curve(device, points, given, count, frame)
+            device.launch("collect_items", count, points, given, order, items, self.flat)
+            places = np.cumsum([0, *sizes[:-1]])
+            flat = None if edges else self.flat
+            device.launch("box_items", sizes[0], items, order, flat, count, *frame.scaled(), nodes)
+            for level in range(1, len(sizes)):
+                below = sizes[level - 1]
+                device.launch("box_nodes", sizes[level], nodes[places[level - 1] :], below, nodes[places[level] :])
+            first = device.array(places.astype(np.int32))
+        self._arrays = {"nodes": nodes, "first": first, "items": items, "numbers": self.order}
         self.argument: Packed = pack(
             "BoxTree",
             levels=len(sizes),
