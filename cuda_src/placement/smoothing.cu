@@ -1,5 +1,6 @@
 // Smoothing of placed points in their triangulation, before refinement: no guarantee holds for them yet.
 #include "geometry/predicates.cuh"
+#include "mesh/failing_edge.cuh"
 #include "mesh/triangles.cuh"
 #include "primitives/hash.cuh"
 
@@ -343,24 +344,66 @@ KERNEL(finish_stars, Listing sharp, Stars stars, Listing around) {
     }
 }
 
-// A whole turn, by one team: one launch instead of ten.
-TEAM_KERNEL(lift_few_stars, Listing sharp, Stars stars, uint32 sweeps, Listing around, int64 count) {
+// The numbers after turns by one team.
+enum LiftEntry : int32 {
+    TURNS_RUN,
+    TRIANGLES_CHANGED, // in the last turn, and their neighbours
+    EDGES_FAIL,        // 1 if an edge of these is to be flipped
+    VERTICES_LISTED,   // for the next turn
+    LIFT_ENTRIES
+};
+
+// Several turns, by one team: one launch instead of more than ten per turn. They end when edges are to be flipped, when
+// no vertex is listed for the next one, or more than `most`, and after `turns`.
+//
+// count: of the listed vertices; around: lists triangles, whose marks stay only if edges are to be flipped.
+TEAM_KERNEL(lift_few_stars, Listing sharp, Stars stars, const int32 *vertex_origin, uint32 sweeps, int32 turns,
+            int64 count, int64 most, Listing around, int32 *report) {
     for (const Team team : launch.teams()) {
-        const Piece all = {0, count};
-        for (const Index i : team.share(all)) {
-            sharp.marks[sharp.listed[i]] = 0;
-            stars.rate(sharp.listed[i]);
-        }
-        team.barrier();
-        for (uint32 sweep = 0; sweep < sweeps; ++sweep) {
-            for (const Index i : team.share(all))
-                if (stars.lift(sharp.listed[i], sweep))
-                    stars.moved[i] = 1;
+        Index listed = count;
+        for (int32 turn = 1, ends = 0; !ends; ++turn) {
+            const Piece vertices = {0, listed};
+            for (const Index i : team.share(vertices)) {
+                sharp.marks[sharp.listed[i]] = 0;
+                stars.rate(sharp.listed[i]);
+            }
             team.barrier();
-        }
-        for (const Index i : team.share(all)) {
-            stars.finish(sharp.listed[i], stars.moved[i] != 0, around);
-            stars.moved[i] = 0;
+            for (uint32 sweep = 0; sweep < sweeps; ++sweep) {
+                for (const Index i : team.share(vertices))
+                    if (stars.lift(sharp.listed[i], sweep))
+                        stars.moved[i] = 1;
+                team.barrier();
+            }
+            for (const Index i : team.share(vertices)) {
+                stars.finish(sharp.listed[i], stars.moved[i] != 0, around);
+                stars.moved[i] = 0;
+            }
+            if (team.leads())
+                *sharp.count = report[EDGES_FAIL] = 0;
+            team.barrier();
+            const Piece triangles = {0, racing_load(around.count)};
+            for (const Index i : team.share(triangles))
+                if (failing_edge(stars.triangles, stars.points, around.listed[i]) != NOTHING)
+                    racing_store(&report[EDGES_FAIL], 1);
+            team.barrier();
+            const bool fails = racing_load(&report[EDGES_FAIL]) != 0;
+            if (!fails)
+                for (const Index i : team.share(triangles)) {
+                    around.marks[around.listed[i]] = 0;
+                    list_sharp(stars.triangles[around.listed[i]], stars.points, vertex_origin, stars.limit, sharp);
+                }
+            team.barrier();
+            listed = racing_load(sharp.count);
+            ends = fails || listed == 0 || listed > most || turn == turns;
+            team.barrier();
+            if (team.leads()) {
+                *around.count = 0;
+                if (ends) {
+                    *sharp.count = 0;
+                    report[TURNS_RUN] = turn, report[TRIANGLES_CHANGED] = int32(triangles.end);
+                    report[VERTICES_LISTED] = int32(listed);
+                }
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from dmr.memory import Device, DeviceArray, pack, record
+from dmr.memory import Device, DeviceArray, Enumeration, pack, record
 from dmr.refinement.placement.reporting import AVERAGED, Report, part_of
 from dmr.refinement.setup.flips import flip_flagged, make_delaunay
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -22,6 +22,10 @@ EVEN_ROUNDS, ROUNDS = (6,), (6, 6)  # of Laplace's smoothing, before each time t
 LIFTED_ANGLE, EVENLY_LIFTED_ANGLE = 42.0, 44.0  # degrees; smaller angles are lifted: where sizes vary, or one is wanted
 LIFTS, SWEEPS = 12, 8  # times that the mesh is made Delaunay again, and moves before each
 FEW_STARS = 256  # one team moves these vertices faster than ten launches
+
+
+class LiftEntry(Enumeration, enum="LiftEntry"):
+    """Indices into the numbers after turns by one team."""
 
 
 def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Report | None = None) -> None:
@@ -159,36 +163,40 @@ def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, lifted: floa
         return
     worst = device.zeros(state.vertices, np.float64)
     moved, settled = (device.zeros(state.vertices, np.int32) for _ in range(2))
-    for turn in range(LIFTS):
+    outcome, few = device.empty(LiftEntry.LIFT_ENTRIES, np.int32), FEW_STARS if device.threads != 1 else state.vertices
+    turn = 0
+    while turn < LIFTS and found:
         stars = pack(
             "Stars", triangles=state.triangles, incident=incident, points=state.points, worst=worst, moved=moved,
             settled=settled, limit=limit,
         )  # fmt: skip
-        if found <= FEW_STARS or device.threads == 1:
-            device.launch("lift_few_stars", 1, sharp.view, stars, SWEEPS, around.view, found)
+        if found <= few:
+            turns = LIFTS - turn if report is None else 1
+            device.launch(
+                "lift_few_stars", 1, sharp.view, stars, state.vertex_origin, SWEEPS, turns, found, few, around.view,
+                outcome,
+            )  # fmt: skip
+            done, near, fails, found = outcome.download().tolist()
         else:
             device.launch("rate_stars", found, sharp.view, stars)
             for sweep in range(SWEEPS):
                 device.launch("lift_stars", found, sharp.view, stars, sweep)
             device.launch("finish_stars", found, sharp.view, stars, around.view)
-        # Only triangles around the vertices that have moved need flips, and have new angles.
-        near = around.take()
-        if not near:
-            return
-        flipped = flip_flagged(state, epochs, around.marks, (around.listed, near))
-        if flipped:
-            incident = _incident(state)
-            settled.fill(0)  # vertices have other neighbours
+            # Only triangles around the vertices that have moved need flips, and have new angles.
+            done, near, fails = 1, around.take(), True
+        turn += done
+        if fails and near:
+            flipped = flip_flagged(state, epochs, around.marks, (around.listed, near))
+            if flipped:
+                incident = _incident(state)
+                settled.fill(0)  # vertices have other neighbours
+            device.launch(
+                "list_sharp_corners_around", near, around.view, state.triangles, state.points, state.vertex_origin,
+                limit, sharp.view,
+            )  # fmt: skip
+            if flipped:
+                around.marks.fill(0)  # flips mark others
+        if fails:
+            found = sharp.take()
         if report is not None:
-            report((turn + 1) / LIFTS)
-        if turn + 1 == LIFTS:
-            return
-        device.launch(
-            "list_sharp_corners_around", near, around.view, state.triangles, state.points, state.vertex_origin, limit,
-            sharp.view,
-        )  # fmt: skip
-        if flipped:
-            around.marks.fill(0)  # flips mark others
-        found = sharp.take()
-        if not found:
-            return
+            report(turn / LIFTS)
