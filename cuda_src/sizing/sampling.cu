@@ -17,12 +17,20 @@ constexpr float64 MARGIN = 0x1p-6; // rectangles are enlarged by this part of th
 
 constexpr float64 NO_SIZE = -1.0; // at a place that no quadrant has as a corner
 
-// The lower left corner of the extent, and the size of the quadrants of a level.
+// The lower left corner of the extent, the size of the quadrants of a level, and how many columns and rows of them the
+// domain has.
 KERNEL_STRUCT(SampledLevel) {
     float64 left;
     float64 bottom;
     float64 width;
     float64 height;
+    int64 columns;
+    int64 rows;
+
+    // Whether a quadrant of a rectangle, by its column and row, may meet the domain.
+    METHOD bool has(const int32 *place, int quadrant) const {
+        return 2 * int64(place[0]) + quadrant % 2 < columns && 2 * int64(place[1]) + quadrant / 2 < rows;
+    }
 };
 
 // The places of a quadrant's corners among the nine of its rectangle.
@@ -123,7 +131,8 @@ KERNEL(divide_rectangles, int64 rectangles_count, const int32 *places, const int
             for (int quadrant = 0; quadrant < QUADRANTS; ++quadrant) {
                 const int right = quadrant % 2, up = quadrant / 2;
                 // The corners of a quadrant lie on both sides of the line through the edge.
-                if (!(x.along[right] && y.along[up] && x.least[right] <= y.most[up] && x.most[right] >= y.least[up]))
+                if (!(x.along[right] && y.along[up] && x.least[right] <= y.most[up] && x.most[right] >= y.least[up]) ||
+                    !level.has(divided.places + 2 * row, quadrant))
                     continue;
                 divided.meets[QUADRANTS * row + quadrant] = 1;
                 crossed[found] = QUADRANTS * row + quadrant;
@@ -131,6 +140,8 @@ KERNEL(divide_rectangles, int64 rectangles_count, const int32 *places, const int
             }
         }
         for (Index quadrant = 0; quadrant < QUADRANTS * count; ++quadrant) {
+            if (!level.has(divided.places + 2 * (quadrant / QUADRANTS), int(quadrant % QUADRANTS)))
+                continue;
             if (!divided.is_crossed[quadrant / QUADRANTS])
                 divided.meets[quadrant] = 1;
             else if (!divided.meets[quadrant])
@@ -180,9 +191,11 @@ KERNEL_STRUCT(SampledPlaces) {
 // table, owners, mask: memory for a hash table of places.
 // points: receives the new places; counts: behind the three numbers before, how many quadrants and new places there
 // are.
+// crossed, crossed_count: quadrants that edges may cross, as 4 * row + quadrant; crossed_numbers: receives the number of
+// each among the quadrants that are made.
 KERNEL(number_quadrants, DividedRectangles divided, int64 count, int64 nodes, int64 first, int32 row_bits,
        SampledPlaces sampled, int32 *children, int32 *numbers, uint64 *table, int32 *owners, int64 mask, Point *points,
-       int32 *counts) {
+       int32 *counts, const int32 *crossed, int64 crossed_count, int32 *crossed_numbers) {
     for ([[maybe_unused]] const Index once : launch) {
         int32 made = 0, found = 0;
         for (Index slot = 0; slot <= mask; ++slot)
@@ -217,6 +230,10 @@ KERNEL(number_quadrants, DividedRectangles divided, int64 count, int64 nodes, in
             }
         }
         counts[3] = made, counts[4] = found;
+        for (Index i = 0; i < crossed_count; ++i) {
+            const Index rectangle = divided.rectangle[crossed[i] / QUADRANTS];
+            crossed_numbers[i] = int32(children[QUADRANTS * rectangle + crossed[i] % QUADRANTS] - nodes);
+        }
     }
 }
 
@@ -266,14 +283,5 @@ KERNEL(complete_quadrants, DividedRectangles divided, const float64 *values, con
                 made_corners[QUADRANTS * made + k] = at[place_of_corner(quadrant, k)];
             deviations[made] = deviation;
         }
-    }
-}
-
-// rectangles[i] = the number, among those of its level, of the quadrant that the i-th pair has as 4 * row + quadrant.
-KERNEL(number_crossed, DividedRectangles divided, const int32 *crossed, const int32 *children, int64 nodes,
-       int32 *rectangles) {
-    for (const Index i : launch) {
-        const int32 row = crossed[i] / QUADRANTS;
-        rectangles[i] = int32(children[QUADRANTS * Index(divided.rectangle[row]) + crossed[i] % QUADRANTS] - nodes);
     }
 }

@@ -14,7 +14,7 @@ from dmr.memory import Device, DeviceArray, Packed, constant, pack, record
 from dmr.mesh.edges import unique_edges
 from dmr.mesh.location.locator import Locator
 from dmr.mesh.shapes import bounding_box
-from dmr.mesh.types import Float, Int, Mesh, check_indices
+from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.source import numbers
 
 POINT, QUADRANTS = record("Point"), constant("QUADRANTS", "sizing/sampling.cu")
@@ -30,7 +30,6 @@ class Extent:
 
     Attributes:
         low: (2,) the lower left corner; size: (2,) width and height.
-        is_long: whether it does.
         edges: the number of boundary edges; start, end: their ends; device: the CPU.
     """
 
@@ -59,9 +58,8 @@ class Extent:
                 )
             start = end = np.empty((0, 2))
         self.low, domain, self.edges = box[:2], box[2:] - box[:2], len(start)
-        self._domain, self._doublings = domain, np.array([_doublings(float(domain.max() / each)) for each in domain])
-        self.is_long = bool(self._doublings.any())
-        self.size = self._without_slack * np.where(self._doublings > 0, 1 + SLACK, 1)
+        self._domain, self._doublings = domain, [_doublings(float(domain.max() / each)) for each in domain]
+        self.size = self._without_slack * [1 + SLACK if doublings > 0 else 1.0 for doublings in self._doublings]
         self.start, self.end = device.array(start, POINT), device.array(end, POINT)
 
     @property
@@ -98,7 +96,11 @@ class Extent:
     def packed_level(self, level: int) -> Packed:
         """Returns the kernel argument with the quadrants of a level."""
         width, height = (self.size / 2.0**level).tolist()
-        return pack("SampledLevel", left=float(self.low[0]), bottom=float(self.low[1]), width=width, height=height)
+        columns, rows = (1 << max(level - doublings, 0) for doublings in self._doublings)
+        return pack(
+            "SampledLevel", left=float(self.low[0]), bottom=float(self.low[1]), width=width, height=height,
+            columns=columns, rows=rows,
+        )  # fmt: skip
 
     def packed_places(self, level: int) -> Packed:
         """Returns the kernel argument with which columns and rows of a level become points, as by `points`."""
@@ -108,47 +110,15 @@ class Extent:
             right=right, top=top, step=2.0**-level,
         )  # fmt: skip
 
-    def within(
-        self,
-        places: DeviceArray,
-        meets: DeviceArray,
-        count: int,
-        unsure: DeviceArray,
-        crossed: DeviceArray,
-        crossing: DeviceArray,
-        level: int,
-    ) -> tuple[DeviceArray, DeviceArray]:
-        """Decides which quadrants meet the domain where edges do not, and removes those beyond a long domain.
+    def locate(self, unsure: DeviceArray, level: Packed, places: DeviceArray, meets: DeviceArray) -> None:
+        """Decides which quadrants meet the domain where edges do not.
 
         Args:
-            places: (2k,) columns and rows of the rectangles that are divided, and `count` their number.
-            meets: (4k,) receives 1 for quadrants that meet the domain.
-            unsure: the quadrants that no edge crosses, in rectangles that one crosses.
-            crossed, crossing: pairs of a quadrant (4 * row + its number in the rectangle) and an edge that may cross.
-            level: that of the quadrants.
-
-        Returns:
-            The pairs that are left.
+            unsure: the quadrants that no edge crosses, in rectangles that one crosses, as 4 * row + their number there.
+            level: theirs, packed; places: (2k,) columns and rows of the rectangles, by row.
+            meets: (4k,) receives 1 for those that meet the domain.
         """
-        if unsure.size:
-            where = self._locator.triangles, self.packed_level(level), places
-            self.device.launch("locate_quadrants", unsure.size, unsure, *where, meets)
-        if not self.is_long:
-            return crossed, crossing
-        count *= QUADRANTS
-        flags = meets[:count].download()
-        ends = 1 << np.maximum(level - self._doublings, 0)  # the columns and rows that the domain has
-        flags[(_corners(places, np.arange(count, dtype=np.int32)) >= ends).any(axis=1)] = 0
-        kept = flags[crossed.content()] != 0
-        meets[:count].upload(flags)
-        return self.device.array(crossed.content()[kept]), self.device.array(crossing.content()[kept])
-
-
-def _corners(places: DeviceArray, quadrants: Int) -> Int:
-    """Returns the columns and rows of quadrants, numbered as 4 * row + number in the rectangle of that row."""
-    row, number = np.divmod(quadrants, QUADRANTS)
-    corners: Int = 2 * places.content().reshape(-1, 2)[row] + np.stack([number % 2, number // 2], axis=1)
-    return corners
+        self.device.launch("locate_quadrants", unsure.size, unsure, self._locator.triangles, level, places, meets)
 
 
 def _doublings(times: float) -> int:

@@ -222,42 +222,41 @@ def _divided(
         "DividedRectangles", rectangle=scratch("rectangle", size), places=places, meets=meets,
         corners=scratch("divided corners", QUADRANTS * size), is_crossed=scratch("is crossed", size),
     )  # fmt: skip
+    of_level = extent.packed_level(level + 1)
     unsure, counts = scratch("unsure", QUADRANTS * size), scratch("counts", 5)
     crossed, crossing = scratch("crossed", QUADRANTS * pairs), scratch("crossing" + turn, QUADRANTS * pairs)
     largest = scratch("deviation", 1, np.float64)
     device.launch(
         "divide_rectangles", 1, size, now.places, now.corners, now.deviations, values, rule, now.rectangles, now.edges,
-        pairs, extent.start, extent.end, extent.packed_level(level + 1), divided, scratch("rows", size), crossed,
+        pairs, extent.start, extent.end, of_level, divided, scratch("rows", size), crossed,
         crossing, unsure, made, counts, largest,
     )  # fmt: skip
     count, found, others = counts.content()[:3].tolist()
     deviation = float(largest.content()[0])
     if not count:
         return None, deviation
-    if others or extent.is_long:
-        crossed, crossing = extent.within(
-            places, meets, count, unsure[:others], crossed[:found], crossing[:found], level + 1
-        )
-        found = crossed.size
+    if others:
+        extent.locate(unsure[:others], of_level, places, meets)
     most = (PLACES - QUADRANTS) * count
     slots = 1 << (2 * most).bit_length()
     numbers, points = scratch("numbers", PLACES * count), scratch("points", most, POINT)
+    rectangles = scratch("rectangles" + turn, found)
     device.launch(
         "number_quadrants", 1, divided, count, nodes, samples.count, level + 2, extent.packed_places(level + 1), made,
         numbers, scratch("table", slots, np.uint64), scratch("owners", slots), slots - 1, points, counts,
+        crossed, found, rectangles,
     )  # fmt: skip
     quadrants, new = counts.content()[3:5].tolist()
     samples.add(points.content()[:new].view(np.float64).reshape(-1, 2).copy())
     below = Rectangles(
         quadrants, scratch("places" + turn, 2 * quadrants), device.empty(QUADRANTS * quadrants, np.int32),
-        scratch("deviations" + turn, quadrants, np.float64), found, scratch("rectangles" + turn, found), crossing,
+        scratch("deviations" + turn, quadrants, np.float64), found, rectangles, crossing,
     )  # fmt: skip
     at_samples = device.as_input(samples.values) if level + 1 >= FEWEST_LEVELS else None
     device.launch(
         "complete_quadrants", count, divided, at_samples, made, nodes, numbers, below.places, below.corners,
         below.deviations,
     )  # fmt: skip
-    device.launch("number_crossed", found, divided, crossed, made, nodes, below.rectangles)
     return below, deviation
 
 

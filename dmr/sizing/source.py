@@ -32,6 +32,17 @@ Step: TypeAlias = Callable[[DeviceArray, Number, DeviceArray], None]
 
 
 @dataclass(frozen=True)
+class Scaling:
+    """A step that multiplies the sizes."""
+
+    factor: float
+
+    def __call__(self, points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
+        """Launches the kernel; arguments are those of a step."""
+        points.device.launch("scale_sizes", count, self.factor, sizes)
+
+
+@dataclass(frozen=True)
 class DeviceSizes:
     """A source of sizes with its data on a device.
 
@@ -50,7 +61,8 @@ class DeviceSizes:
             sizes: float64, receives the size at each point: above 0, infinity for no bound.
         """
         points.device.launch("fill_sizes", count, math.inf, sizes)
-        for step in self.steps:
+        skipped = int(bool(self.steps) and isinstance(self.steps[0], Scaling))  # infinity stays what it is
+        for step in self.steps[skipped:]:
             step(points, count, sizes)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dmr.memory import Device, DeviceArray, Number
+from dmr.memory import Device
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.functions import EqualSizes
 from dmr.sizing.segment_sizes import SmallestSizes
-from dmr.sizing.source import DeviceSizes, SizeSource
+from dmr.sizing.source import DeviceSizes, Scaling, SizeSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +24,8 @@ class Multiple(SizeSource):
         return Multiple(self.source.limited(gradient / self.factor), self.factor)
 
     def _upload(self, device: Device) -> DeviceSizes:
-        steps = self.source.on(device).steps
-
-        def lower(points: DeviceArray, count: Number, sizes: DeviceArray) -> None:
-            launch = points.device.launch  # sizes in main memory are kept for all devices there
-            launch("scale_sizes", count, 1.0 / self.factor, sizes)  # sizes are lowered in units of the factor
-            for step in steps:
-                step(points, count, sizes)
-            launch("scale_sizes", count, self.factor, sizes)
-
-        return DeviceSizes((lower,))
+        steps = self.source.on(device).steps  # sizes are lowered in units of the factor
+        return DeviceSizes((Scaling(1.0 / self.factor), *steps, Scaling(self.factor)))
 
 
 def multiple(source: SizeSource, factor: float) -> SizeSource:
