@@ -34,8 +34,9 @@ KERNEL_STRUCT(Background) {
                     ++on_edges, edge = k, edges += k;
             }
             if (!is_outside)
-                return on_edges == 0 ? triangle : on_edges == 1 ? lowest_across(triangle, edge)
-                                                                : lowest_around(triangle, 3 - edges);
+                return on_edges == 0   ? triangle
+                       : on_edges == 1 ? lowest_across(triangle, edge)
+                                       : lowest_around(triangle, 3 - edges);
             triangle = across;
         }
         return -1;

@@ -191,8 +191,8 @@ KERNEL_STRUCT(SampledPlaces) {
 // table, owners, mask: memory for a hash table of places.
 // points: receives the new places; counts: behind the three numbers before, how many quadrants and new places there
 // are.
-// crossed, crossed_count: quadrants that edges may cross, as 4 * row + quadrant; crossed_numbers: receives the number of
-// each among the quadrants that are made.
+// crossed, crossed_count: quadrants that edges may cross, as 4 * row + quadrant; crossed_numbers: receives the number
+// of each among the quadrants that are made.
 KERNEL(number_quadrants, DividedRectangles divided, int64 count, int64 nodes, int64 first, int32 row_bits,
        SampledPlaces sampled, int32 *children, int32 *numbers, uint64 *table, int32 *owners, int64 mask, Point *points,
        int32 *counts, const int32 *crossed, int64 crossed_count, int32 *crossed_numbers) {

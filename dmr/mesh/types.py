@@ -421,7 +421,7 @@ def _made(cls: type[_Made], arrays: Mapping[str, Any]) -> _Made:
 
 
 @cache
-def _fields(cls: type) -> tuple[Field[Any], ...]:
+def _fields(cls: Any) -> tuple[Field[Any], ...]:
     return fields(cls)
 
 

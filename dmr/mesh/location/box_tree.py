@@ -68,8 +68,8 @@ class BoxTree:
             keys, orders = device.empty(2 * count, np.uint64), device.empty(2 * count, np.int32)
             first = device.empty(len(sizes), np.int32)
             device.launch(
-                "build_small_tree", 1, points, given, count, int(edges), *frame.scaled(), keys, orders, items, self.flat,
-                first, nodes,
+                "build_small_tree", 1, points, given, count, int(edges), *frame.scaled(), keys, orders, items,
+                self.flat, first, nodes,
             )  # fmt: skip
             self.order = orders[:count]
         else:

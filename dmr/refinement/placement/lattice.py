@@ -375,7 +375,8 @@ def _view(rows: _Rows, device: Device) -> tuple[Packed, tuple[DeviceArray, ...]]
     first_span, first_place = (np.concatenate([[0], np.cumsum(counts)]) for counts in (per_row, rows.counts))
     held = tuple(device.array(values.astype(np.int32)) for values in (first_span, rows.row, rows.column, first_place))
     view = pack(
-        "Lattice", x=float(origin[0]), y=float(origin[1]), along_x=float(along[0]), along_y=float(along[1]), spacing=rows.spacing, rise=rows.rise, lowest=lowest, rows=len(per_row),
-        spans=len(rows.row), first_span=held[0], row_of_span=held[1], column=held[2], first_place=held[3],
+        "Lattice", x=float(origin[0]), y=float(origin[1]), along_x=float(along[0]), along_y=float(along[1]),
+        spacing=rows.spacing, rise=rows.rise, lowest=lowest, rows=len(per_row), spans=len(rows.row),
+        first_span=held[0], row_of_span=held[1], column=held[2], first_place=held[3],
     )  # fmt: skip
     return view, held
