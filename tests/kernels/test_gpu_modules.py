@@ -18,6 +18,7 @@ from dmr.memory import open_device, signatures
 from dmr.memory.arrays import Device
 from dmr.memory.cuda.nvcc import SLOWEST
 from dmr.memory.declarations import source_folder
+from dmr.mesh.location import box_tree
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.location.locator import SORTED_FROM
 from dmr.refinement.rounds import team_rounds
@@ -73,6 +74,7 @@ def recorded(monkeypatch):
     monkeypatch.setattr(Device, "launch", launched)
     monkeypatch.setattr(Device, "prepare", lambda self, *names: found.prepared.update(names))
     monkeypatch.setattr(team_rounds, "PERSISTENT_ON_CPU", team_rounds.PERSISTENT_ON_GPU)
+    monkeypatch.setattr(box_tree, "FEW_ITEMS", 0)
     on_a_gpu = {"in_one_launch": True}
     monkeypatch.setattr(Workspace, "run", lambda self, *given, **options: run(self, *given, **(options | on_a_gpu)))
     return found

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import dmr
 from dmr.memory import open_device
+from dmr.mesh.location import box_tree
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.location.box_tree import POINT, BoxTree, Frame
 from tests.support.meshes import grid
@@ -65,6 +66,42 @@ def test_of_equally_near_edges_the_first_counts(device):
     device.launch("find_nearest_edges", len(asked), tree.argument, device.array(asked, POINT), nearest, places)
     assert nearest.download().tolist() == [0, 0, 1, 0, 2, 2]
     assert places.download().tolist() == [0.5, 0.25, 0, 1, 0.5, 0]
+
+
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("count", [1, 4, 5, 300])
+def test_a_small_tree_is_that_of_a_launch_per_step(edges, count, monkeypatch):
+    device = open_device("cpu", 1)
+    points = np.random.default_rng(count).integers(0, 30, (40, 2)).astype(float)  # some triangles have no area
+    corners = np.random.default_rng(count).integers(0, 40, (count, 3)).astype(np.int32)
+    if edges:
+        corners[:, 2] = corners[:, 1]
+    found = []
+    for few in (0, box_tree.FEW_ITEMS):
+        monkeypatch.setattr(box_tree, "FEW_ITEMS", few)
+        tree = BoxTree(device.array(points, POINT), corners, Frame.around(points), edges=edges)
+        arrays = (tree.order, tree.flat, *tree._arrays.values())
+        found.append([array.download().tobytes() for array in arrays])
+    assert found[0] == found[1]
+
+
+def bow_tie():
+    """Two squares that meet at a corner, triangulated."""
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 1), (2, 2), (1, 2)]
+    return dmr.triangulate(dmr.Pslg(corners, [(0, 1), (1, 2), (2, 3), (3, 0), (2, 4), (4, 5), (5, 6), (6, 2)]))
+
+
+@pytest.mark.parametrize("make", [bow_tie, lambda: dmr.triangulate(np.random.default_rng(2).random((60, 2)))])
+def test_places_do_not_depend_on_the_points_before(make):
+    mesh = make()
+    start, end = (mesh.vertices[mesh.edges[:, k]] for k in (0, 1))
+    points = np.concatenate([mesh.vertices, (start + end) / 2, np.random.default_rng(3).uniform(-1, 3, (50, 2))])
+    points = np.repeat(points[np.random.default_rng(4).permutation(len(points))], 2, axis=0)
+    background = DeviceBackground(mesh, open_device("cpu", 1))
+    together = background.places(points)
+    alone = [background.places(point[None]) for point in points]
+    for one, others in zip(together, zip(*alone, strict=True), strict=True):
+        assert one.tobytes() == np.concatenate(others).tobytes()
 
 
 def test_triangles_without_area_count_by_their_edges(device):

@@ -60,3 +60,19 @@ def test_triangles_may_be_reversed_between_rounds(rounds, device):
     flat = [(-3.0, -0.9), (0.0, 0.0), (3.0, -0.9), (0.0, 2.0), (0.0, 1.0)]
     assert by_definition(flat, 1)[4, 1] < 0 < by_definition(flat, rounds)[4, 1]
     np.testing.assert_allclose(smoothed(flat, rounds, device), by_definition(flat, rounds), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("few", [0, smoothing.FEW_STARS])
+def test_angles_are_lifted_alike_in_one_launch_and_in_many(few, monkeypatch):
+    ring = np.array([(np.cos(t), np.sin(t)) for t in np.arange(96) * (np.pi / 48)])
+    outline = [(0, 0), (4, 0), (4, 2), (0, 2)]
+    plate = dmr.domains.polygon(
+        outline, holes=[0.6 * ring + (1, 1), 0.25 * ring + (2.4, 1.3), 0.06 * ring + (3.2, 0.5)]
+    )
+    expected = dmr.refine(plate, size=0.06, device="cpu", threads=1)
+    monkeypatch.setattr(smoothing, "FEW_STARS", few)
+    found = dmr.refine(plate, size=0.06, device="cpu", threads=2)
+    assert found.mesh.vertices.tobytes() == expected.mesh.vertices.tobytes()
+    assert found.mesh.triangles.tobytes() == expected.mesh.triangles.tobytes()
+    launches = found.launches
+    assert launches["lift_few_stars"] >= 1 if few else launches["rate_stars"] >= 3
