@@ -8,8 +8,7 @@ finite coordinates (vectorised), but no geometry. `dmr.refine` checks its input 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
-from functools import cache
+from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -410,7 +409,7 @@ class Pslg(HoldsFrozen):
 def _made(cls: type[_Made], arrays: Mapping[str, Any]) -> _Made:
     """Makes a mesh or graph from its fields as they are; omitted ones have their defaults."""
     item = cls.__new__(cls)
-    for each in _fields(cls):
+    for each in fields(cls):
         if each.name in arrays:
             value = arrays[each.name]
         else:
@@ -418,11 +417,6 @@ def _made(cls: type[_Made], arrays: Mapping[str, Any]) -> _Made:
         object.__setattr__(item, each.name, value)
     assert arrays.keys() <= vars(item).keys(), f"{cls.__name__} has no field for one of {', '.join(arrays)}"
     return item
-
-
-@cache
-def _fields(cls: Any) -> tuple[Field[Any], ...]:
-    return fields(cls)
 
 
 def _given(arrays: Mapping[str, Any]) -> dict[str, Any]:
