@@ -50,8 +50,8 @@ class Stages:
         return ending
 
     def _run_stage(self, work: Work) -> Ending:
-        if work.state.given is not None:  # points were placed by size: often nothing is left to do
-            work.check_all()
+        if work.state.given is not None and work.state.device.threads:
+            work.check_all()  # points were placed by size: often nothing is left to do
             if self._has_ended(work):
                 return Ending.COMPLETE
             return self._run_orders(work, self._driver(work))
@@ -60,9 +60,9 @@ class Stages:
         return self._run_orders(work, driver)
 
     def _has_ended(self, work: Work) -> bool:
-        """Whether the first check has found nothing to do. A GPU needs about as long to tell as for a round."""
+        """Whether the first check of a CPU has found nothing to do; a GPU needs as long to tell as for a round."""
         state, statistics = work.state, work.statistics
-        if not state.device.threads or work.bad.count or statistics.attempted or self._supervision.time_limit.over:
+        if work.bad.count or statistics.attempted or self._supervision.time_limit.over:
             return False
         if (state.split_states[: state.subsegments_count].content() == SplitState.TO_BE_SPLIT).any():
             return False
