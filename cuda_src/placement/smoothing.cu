@@ -348,10 +348,12 @@ KERNEL(finish_stars, Listing sharp, Stars stars, Listing around) {
 enum LiftEntry : int32 {
     TURNS_RUN,
     TRIANGLES_CHANGED, // in the last turn, and their neighbours
-    EDGES_FAIL,        // 1 if an edge of these is to be flipped
+    EDGES_FAIL,        // 1 if an edge of these is to be flipped, or they are many: several teams look for such edges
     VERTICES_LISTED,   // for the next turn
     LIFT_ENTRIES
 };
+
+constexpr int TRIANGLES_PER_VERTEX = 2; // of the vertices that one team moves, which it searches for edges to flip
 
 // Several turns, by one team: one launch instead of more than ten per turn. They end when edges are to be flipped, when
 // no vertex is listed for the next one, or more than `most`, and after `turns`.
@@ -382,11 +384,12 @@ TEAM_KERNEL(lift_few_stars, Listing sharp, Stars stars, const int32 *vertex_orig
                 *sharp.count = report[EDGES_FAIL] = 0;
             team.barrier();
             const Piece triangles = {0, racing_load(around.count)};
-            for (const Index i : team.share(triangles))
+            const bool many = triangles.end > TRIANGLES_PER_VERTEX * most;
+            for (const Index i : team.share(many ? Piece{0, 0} : triangles))
                 if (failing_edge(stars.triangles, stars.points, around.listed[i]) != NOTHING)
                     racing_store(&report[EDGES_FAIL], 1);
             team.barrier();
-            const bool fails = racing_load(&report[EDGES_FAIL]) != 0;
+            const bool fails = many || racing_load(&report[EDGES_FAIL]) != 0;
             if (!fails)
                 for (const Index i : team.share(triangles)) {
                     around.marks[around.listed[i]] = 0;
@@ -401,7 +404,7 @@ TEAM_KERNEL(lift_few_stars, Listing sharp, Stars stars, const int32 *vertex_orig
                 if (ends) {
                     *sharp.count = 0;
                     report[TURNS_RUN] = turn, report[TRIANGLES_CHANGED] = int32(triangles.end);
-                    report[VERTICES_LISTED] = int32(listed);
+                    report[VERTICES_LISTED] = int32(listed), report[EDGES_FAIL] = fails;
                 }
             }
         }
