@@ -5,7 +5,7 @@
 #include "mesh/triangles.cuh"
 
 // Whether the angle at p in the triangle of p, a and b is below 90 degrees beyond doubt.
-INLINE bool is_acute(Point p, Point a, Point b) {
+INLINE bool is_surely_acute(Point p, Point a, Point b) {
     const float64 x = (a.x - p.x) * (b.x - p.x), y = (a.y - p.y) * (b.y - p.y);
     return x + y > 0x1p-40 * (magnitude(x) + magnitude(y));
 }
@@ -14,7 +14,7 @@ INLINE bool is_acute(Point p, Point a, Point b) {
 // It is not if the angles opposite that edge are acute on both sides: in a good mesh nearly all are.
 INLINE bool fails_across(const Point (&corners)[3], int k, Point d) {
     const Point a = corners[k], b = corners[next_corner(k)], c = corners[previous_corner(k)];
-    if (is_acute(a, b, c) && is_acute(d, b, c))
+    if (is_surely_acute(a, b, c) && is_surely_acute(d, b, c))
         return false;
     return incircle(corners[0], corners[1], corners[2], d) > 0;
 }

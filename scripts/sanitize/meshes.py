@@ -19,7 +19,7 @@ from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
 from dmr.mesh.location.background import DeviceBackground
-from dmr.mesh.location.box_tree import BoxTree, Frame
+from dmr.mesh.location.box_tree import FEW_ITEMS, BoxTree, Frame
 from dmr.mesh.location.locator import SORTED_FROM, Locator
 from dmr.refinement import run as runs
 from dmr.refinement.options import BALANCES, KEPT_SEGMENTS, MARKINGS, STEINER_RULES, RefineOptions
@@ -325,9 +325,9 @@ def predicates(device: Device) -> Iterator[Case]:
 
 def locations(device: Device) -> Iterator[Case]:
     """Point location, interpolation of every order, and places outside the mesh, also among triangles without area."""
-    plate = dmr.generate("plate", 150, seed=5)
+    plate, large = dmr.generate("plate", 150, seed=5), dmr.generate("plate", FEW_ITEMS + 1, seed=5)
     flat = dmr.Mesh(np.array([[0.0, 0], [2, 0], [1, 0], [1, 1]]), np.array([[0, 1, 2], [1, 0, 3]], np.int32))
-    for name, mesh in {"plate": plate, "a flat triangle": flat}.items():
+    for name, mesh in {"plate": plate, "a tree made in steps": large, "a flat triangle": flat}.items():
         low, high = mesh.vertices.min(axis=0) - 1, mesh.vertices.max(axis=0) + 1
         points = np.concatenate([mesh.vertices, np.random.default_rng(1).uniform(low, high, (SORTED_FROM, 2))])
 

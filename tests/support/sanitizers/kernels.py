@@ -28,7 +28,6 @@ from dmr.memory import argsort, compact, flagged_indices, minmax_float64, open_d
 from dmr.memory.host import compiler
 from dmr.memory.host import device as host
 from dmr.memory.host.device import ALIGNMENT, HostArray, HostDevice
-from dmr.mesh.location import box_tree
 from dmr.mesh.statistics import measure, summarise
 from dmr.refinement import run as runs
 from dmr.refinement.options import RefineOptions
@@ -238,11 +237,9 @@ def triangulations(device):
 
 
 def locations(device):
-    """Yields (case, digest) for point location and interpolation, in trees that one launch makes, or several."""
-    for few in (box_tree.FEW_ITEMS, 0):
-        with patch.object(box_tree, "FEW_ITEMS", few):
-            for name, run in sanitized.locations(device):
-                yield ["locations", name, few], run()
+    """Yields (case, digest) for point location and interpolation."""
+    for name, run in sanitized.locations(device):
+        yield ["locations", name], run()
 
 
 def optimizations(device):
