@@ -30,4 +30,4 @@ def test_sizes_on_the_emulated_gpu_equal_those_of_the_cpu(emulated):
 
 def test_locations_on_the_emulated_gpu_equal_those_of_the_cpu(emulated):
     found = {name: run() for name, run in locations(emulated)}
-    assert found == {name: run() for name, run in locations(open_device("cpu", 1))} and len(found) == 5
+    assert found == {name: run() for name, run in locations(open_device("cpu", 1))} and len(found) == 7
