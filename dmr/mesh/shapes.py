@@ -1,4 +1,4 @@
-"""Smallest angles and areas of triangles, and bounding boxes, in float64 from the coordinates.
+"""Smallest angles and areas of triangles, areas of outlines, and bounding boxes, in float64 from the coordinates.
 
 Triangles are measured in blocks that fit in the cache and on all cores: the kernel and numpy release the interpreter
 lock while they work.
@@ -43,6 +43,13 @@ def triangle_areas(mesh: MeshArrays) -> Float:
 
     in_blocks(work, len(areas))
     return areas
+
+
+def enclosed_area(points: Float, segments: Int) -> float:
+    """Compute the area on the left of segments that enclose it: (s, 2) indices of points, at least one segment."""
+    start, end = (points[segments[:, k]] - points[segments[0, 0]] for k in range(2))
+    doubled = np.cumsum(start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0])  # in order: the same bits everywhere
+    return 0.5 * float(doubled[-1])
 
 
 def bounding_box(vertices: Float) -> tuple[float, float, float, float]:

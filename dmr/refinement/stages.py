@@ -53,6 +53,8 @@ class Stages:
         if work.state.given is not None and work.state.device.threads:
             work.check_all()  # points were placed by size: often nothing is left to do
             if self._has_ended(work):
+                if self._device_rounds and self._supervision.progress is None:
+                    work.statistics.enter_rounds([])  # the device would have run none
                 return Ending.COMPLETE
             return self._run_orders(work, self._driver(work))
         driver = self._driver(work)  # allocates ahead, so that the check has no array to enlarge
@@ -61,14 +63,10 @@ class Stages:
 
     def _has_ended(self, work: Work) -> bool:
         """Whether the first check of a CPU has found nothing to do; a GPU needs as long to tell as for a round."""
-        state, statistics = work.state, work.statistics
-        if work.bad.count or statistics.attempted or self._supervision.time_limit.over:
+        if work.bad.count or work.statistics.attempted or self._supervision.time_limit.over:
             return False
-        if (state.split_states[: state.subsegments_count].content() == SplitState.TO_BE_SPLIT).any():
-            return False
-        if self._device_rounds and self._supervision.progress is None:
-            statistics.enter_rounds([])
-        return True
+        states = work.state.split_states[: work.state.subsegments_count].content()
+        return not (states == SplitState.TO_BE_SPLIT).any()
 
     def _refine_exactly(self, ending: Ending) -> Ending:
         """Asks the user's functions for the bounds of new triangles, and refines what exceeds them, until none do."""

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from dmr.common.cached import cached_property
 from dmr.common.number_arrays import distinct
 from dmr.errors import OptionError
-from dmr.memory import Device, DeviceArray, Packed, constant, pack, record
+from dmr.memory import Device, DeviceArray, Packed, pack, record
 from dmr.mesh.edges import unique_edges
 from dmr.mesh.location.locator import Locator
 from dmr.mesh.shapes import bounding_box
 from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.sizing.source import numbers
 
-POINT, QUADRANTS = record("Point"), constant("QUADRANTS", "sizing/sampling.cu")
+POINT = record("Point")
 NEAR = 2.0**-30  # points this near to the boundary, relative to the extent, count as outside
 SLACK = 2.0**-50  # so that places on the upper edge of the domain lie in its last quadrants, not in those beyond
 
@@ -118,7 +118,7 @@ class Extent:
             level: theirs, packed; places: (2k,) columns and rows of the rectangles, by row.
             meets: (4k,) receives 1 for those that meet the domain.
         """
-        self.device.launch("locate_quadrants", unsure.size, unsure, self._locator.triangles, level, places, meets)
+        self.device.launch("locate_quadrants", unsure.size, unsure, self._locator.packed_tree, level, places, meets)
 
 
 def _doublings(times: float) -> int:

@@ -106,7 +106,7 @@ class ProcessPool:
                 self._pool.submit(get_ready, tasks[0])
 
     def _threads(self, workers: int) -> int:
-        """Returns the CPU threads of each of some workers that share the cores."""
+        """Returns the number of CPU threads per worker if this many share the cores."""
         return self._resources.threads or max(1, available_threads() // workers)
 
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:

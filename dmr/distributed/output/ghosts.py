@@ -146,12 +146,13 @@ def make_part(
         finished: whether there is an output of `finish_core`; places, firsts, loose: as for `sections`.
     """
     matched, own_shared = inputs[0], _shared(inputs[0], index)
-    of_core, inputs = (inputs[1], inputs[1:]) if finished else (None, inputs)
-    own = sections(inputs[1 + len(neighbours) :], places=places, firsts=firsts, loose=loose)
+    of_core, others = (inputs[1], inputs[2:]) if finished else (None, inputs[1:])
+    borders_around, of_sections = others[: len(neighbours)], others[len(neighbours) :]
+    own = sections(of_sections, places=places, firsts=firsts, loose=loose)
     threads = thread_count(resources.threads)
     layers, ghost_numbers, ghost_owners = [], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
     with step("ghosts"):
-        for folder, owner, first in zip(inputs[1:], neighbours, starts[1:], strict=False):
+        for folder, owner, first in zip(borders_around, neighbours, starts[1:], strict=True):
             around = Piece.load(folder)
             common = Numbers(own_shared).find(around.numbers, threads) >= 0
             chosen = np.flatnonzero(touching(around.mesh.triangles, common, threads))
@@ -169,7 +170,7 @@ def make_part(
     at_ghosts = union.places[len(rest) - len(layers) :]
     numbers = PartNumbers(NO_NUMBERS if core is None else core.numbers, union.numbers)
     with step("owners"):
-        others, owners = _owned_by_others(numbers, at_ghosts, index, neighbours, matched, threads)
+        not_own, owners = _owned_by_others(numbers, at_ghosts, index, neighbours, matched, threads)
     with step("columns"):
         columns = mesh_columns(rest, union, names, core)
     triangles = sum(len(section.mesh.triangles) for section in own)
@@ -180,7 +181,7 @@ def make_part(
         "numbers": numbers.column(),
         "ghost_numbers": copied(np.concatenate(ghost_numbers)),
         "ghost_owners": copied(owners_of_ghosts),
-        "border": copied(others),
+        "border": copied(not_own),
         "border_owners": copied(owners),
     }
     missing = _missing_bounds(own)
@@ -196,7 +197,7 @@ def make_part(
         "ghosts": len(owners_of_ghosts),
         "vertices": len(numbers),
         "segments": columns["segments"].shape[0],
-        "own_vertices": len(numbers) - len(others),
+        "own_vertices": len(numbers) - len(not_own),
     }
 
 

@@ -59,7 +59,7 @@ def write_part(
     Args:
         path: the file, unless that which the core has begun has enough room; core: the core of a tile, or None.
         columns: the arrays of the part by name; of `ARRAYS` in a core's file, the rows that follow those of the core.
-        numbers: of the vertices, which are one of the columns.
+        numbers: of the vertices, as in the column of this name.
         threads: that make and write them.
 
     Returns:

@@ -15,11 +15,11 @@ from dmr.distributed.tiles.piece import Arrays, Int64
 from dmr.mesh.types import Int
 
 FIRST_LAYERS = 3  # around what waits; of these the outermost is frozen
-# In large tiles, a fourth layer takes little time. Without it, one of some 3,000 frozen triangles around which the mesh
-# is 1,700 times as fine waited again, and thus took another pass.
+# In large tiles, a fourth layer takes little time. With three, where the mesh around 3,000 frozen triangles was 1,700
+# times as fine as these, one of them waited again, which took another pass.
 LARGE_TILE, LAYERS_OF_LARGE = 2**22, 4
-# Layers of the margin of a tile, so that later bands rarely leave the margins: in the first pass, and for each layer of
-# the next band in the tiles of bands, of which most is margin.
+# Layers of the margin of a tile in the first pass, and per layer of the next band in tiles of bands, most of which is
+# margin: enough that later bands rarely leave the margins.
 MARGIN, MARGIN_OF_BAND = 12, 2
 UNREACHED = np.iinfo(np.int32).max
 

@@ -58,7 +58,7 @@ class Held(NamedTuple):
     core: bool = False
 
     @property
-    def finishing(self) -> Task | None:
+    def finish(self) -> Task | None:
         """The task that finishes what a core has begun; no other task may read the core meanwhile."""
         if not self.core:
             return None
@@ -247,7 +247,7 @@ class Passes:
         ]
         try:
             # While a band is refined, which is one tile, the other workers have nothing else to do. It reads no core.
-            beside = [task for held in self._held if (task := held.finishing)] if len(todo) == 1 else []
+            beside = [task for held in self._held if (task := held.finish)] if len(todo) == 1 else []
             summaries = self._runner.run([*todo, *beside])[: len(todo)]
         except OutOfMemoryError as error:
             if self._grown == self._asked:
@@ -307,7 +307,7 @@ class Passes:
         found = []
         for number, patches in enumerate(self._by_piece()):
             names, places, firsts, *_ = zip(*patches, strict=True)
-            finish = next((task for held in patches if (task := held.finishing)), None)  # there is one core at most
+            finish = next((task for held in patches if (task := held.finish)), None)  # there is one core at most
             found.append(PieceSource("", self._whole, names, places, firsts, self._loose and number == 0, finish))
         todo = [Task.of(tasks.summarize, each.inputs, places=each.places, firsts=each.firsts) for each in found]
         summaries = self._runner.run(todo)

@@ -34,7 +34,7 @@ from dmr.refinement.steps.thresholds import Thresholds
 from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 
-one_admits = ForkSafeLock()  # of the threads whose tiles wait for the device
+_admitting = ForkSafeLock()  # one thread prepares its tile at a time, so that the first one soon has the device
 MODULES = ("tiles/edges", "tiles/margins")
 
 
@@ -72,7 +72,7 @@ def refine_patch(
         core_arrays: receives the core of the result; by default a new one.
         threads: that compute on the host; None for those of the device, or all.
     """
-    with one_admits, step("tile"):
+    with _admitting, step("tile"):
         tile = tile_of(patch, whole, threads or device.threads or None)
     if tile.frozen.all():
         return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())

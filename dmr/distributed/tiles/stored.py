@@ -121,7 +121,7 @@ class InMemory(dict[str, NDArray[Any]]):
         """
 
     def _arrived(self, name: str) -> None:
-        """Is called when `finish` has copied an array."""
+        """Called when an array has been copied."""
 
     def _mapped(self, name: str) -> NDArray[np.uint8] | None:
         """Returns the place of an array in a file that is mapped into memory, if there is one."""

@@ -54,7 +54,7 @@ COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result
 COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 TILES = "tiles"  # the place of `Tiles` in the output of a task
-one_loads = ForkSafeLock()  # of the threads that refine tiles
+_loading = ForkSafeLock()  # one thread loads its tile at a time, so that the first one soon has the device
 NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
 SOURCE_ARRAYS = {
     Mesh: (
@@ -224,7 +224,7 @@ def refine(
     """
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
     device = open_device(resources.device, resources.threads)
-    with one_loads, step("load"):  # the first one soon has the device, while others load
+    with _loading, step("load"):
         tiles = Tiles.load(Stored(inputs[1], TILES))
         patch = tiles.tile(tile, resources.threads)
     expected = core_bytes(device, int(tiles.predicted[tile]), labels=patch.has_labels)

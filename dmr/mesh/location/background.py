@@ -70,7 +70,7 @@ class DeviceBackground:
                 if device.threads and is_triangulation(mesh)
                 else None,
             }
-            is_simple = bool((np.bincount(ends[:, 0]) <= 1).all())  # one edge of the boundary begins at a vertex
+            is_simple = bool((np.bincount(ends[:, 0]) <= 1).all())  # at most one begins at each vertex
         self.device = device
         self._trees = triangles, boundary
         self.arguments: tuple[Argument, ...] = (

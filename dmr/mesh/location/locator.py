@@ -177,8 +177,8 @@ class Locator:
         return found
 
     @property
-    def triangles(self) -> Packed:
-        """The tree of the triangles, of which there is at least one, as an argument of kernels."""
+    def packed_tree(self) -> Packed:
+        """The tree of the triangles as an argument of kernels; the mesh has at least one triangle."""
         assert self._tree is not None
         return self._tree.argument
 

@@ -19,18 +19,20 @@ from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED
 from dmr.sizing.source import SizeSource
 
-LONG = 16.0  # sizes: where one size is wanted, pieces of longer segments are hardly longer than it, as in Gmsh, and
-# those of all segments, also in chains, if some are below 3 sizes, or the domain is
-NARROW = 3.0  # sizes wide on average where one is wanted:
-TOLERANCE, UNEVEN_TOLERANCE = 0.01, 0.1  # by this many sizes over the whole segment, where one size is wanted, and
-# where sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
+# As in Gmsh, pieces are hardly longer than the size if some segment is below `FEWEST_TO_CARRY`, also in chains. Where
+# one size is wanted, so are they in narrow domains, and elsewhere those of long segments.
+NARROW = 3.0  # sizes: the mean width below which a domain is narrow
+LONG_SEGMENT = 16.0  # sizes
+# How much longer than its number of pieces a whole segment may be, in sizes: where one size is wanted, and where sizes
+# vary. Segments as long as their own size are a little longer than those of shorter neighbours.
+TOLERANCE, UNEVEN_TOLERANCE = 0.01, 0.1
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
 ALMOST = 0.9999  # rounding makes a segment of a whole number of sizes slightly shorter
 SHORTEST, LONGEST = 0.75, 4 / 3  # lengths of pieces, in sizes, for which a segment takes over an error
-SHORTEST_AT_CORNER = 0.62  # the same for a piece in a corner, of those behind it
+SHORTEST_AT_CORNER = 0.62  # least length of a piece shortened at a corner, relative to its length before
 STRAIGHT = 0.995  # cosine of the largest turn within a chain
-CORNER_TANGENT = 0.9827  # of 44.5 degrees, below which angles are lifted,
-WIDEST_CORNER = -0.2  # and the cosine of the widest corner in which two pieces form a triangle
+CORNER_TANGENT = 0.9827  # of 44.5 degrees: just above the angles that are lifted, which cannot be done in a corner
+WIDEST_CORNER = -0.2  # cosine of the widest corner in which two pieces form a triangle
 RESOLUTION = 2.0**-40  # shortest pieces, in units of the largest coordinate: rounding hardly moves their ends
 HALF_OCTAVE = 0.7071067811865476  # between two powers of 2
 LEAST_LEFT = 0.25  # of the piece behind a vertex that is moved away from an acute corner
@@ -116,8 +118,7 @@ def divide(
     if fits:
         counts = np.rint(np.clip(metric.total, 1, most + 1)).astype(np.int64)
     else:
-        number = sizes.number
-        narrow = number is not None and segments.is_narrow(points, NARROW / SPACED * number)
+        narrow = sizes.number is not None and segments.is_narrow(points, NARROW / SPACED * sizes.number)
         totals = np.minimum(SPACED * metric.total, most + 1)
         counts = _counts(points, segments, totals, even=even, narrow=narrow)
     new = np.minimum(np.cumsum(counts - 1), most)
@@ -128,7 +129,7 @@ def divide(
     place = _shells(points, segments, owner, number, counts, place)
     if even:
         place = _alike_at_corners(points, segments, counts, new, place)
-        if segments.right.any():  # a piece of an interface is in two corners: what one changes, the other has to follow
+        if segments.right.any():  # a piece of an interface is in two corners: each follows what the other has changed
             place = _alike_at_corners(points, segments, counts, new, place)
     return Division(owner.astype(np.int32), place)
 
@@ -147,7 +148,7 @@ def _counts(points: Float, segments: Segments, totals: Float, *, even: bool, nar
     if narrow or (totals < ALMOST * FEWEST_TO_CARRY).any():
         carries, rounded_up = np.zeros(len(totals), bool), np.ones(len(totals), bool)
     else:
-        carries, rounded_up = totals >= FEWEST_TO_CARRY, even & (totals >= LONG)
+        carries, rounded_up = totals >= FEWEST_TO_CARRY, even & (totals >= LONG_SEGMENT)
     alone = np.where(rounded_up, np.maximum(np.floor(totals + (1 - tolerance)), 1), alone)
     counts: NDArray[np.int64] = alone.astype(np.int64)
     fewest, most = np.ceil(totals / LONGEST), np.floor(totals / SHORTEST)

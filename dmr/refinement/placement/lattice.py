@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack
+from dmr.mesh.shapes import enclosed_area
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.metric import lengths
 from dmr.refinement.state.records import POINT
@@ -39,7 +40,7 @@ class _Frame:
 
     Attributes:
         origin, along: (2,) a point, and the direction of rows; longest: the length of that segment.
-        area: of the domain; low, high: (b, 2) the ends of the boundary's segments in the frame, the lower ones first.
+        area: of the domain; low, high: (b, 2) the lower and the higher end of each boundary segment, in the frame.
     """
 
     origin: Float
@@ -138,7 +139,7 @@ def lattice_points(
         if filled is not None and share * filled.counts.sum() >= fewest:
             found = _filled(points, pieces, filled, size, sizes, device)
     if fewest and (sampled is None or sampled[0].size < SAMPLES // 2):  # sizes may be smaller in the interior
-        finer = math.sqrt(_area(points, boundary) / (0.5 * ROOT_OF_THREE * FINER_SAMPLES * SAMPLES))
+        finer = math.sqrt(enclosed_area(points, boundary) / (0.5 * ROOT_OF_THREE * FINER_SAMPLES * SAMPLES))
         sampled = _sampled(_rows(frame, finer, most), sizes, device)
     return replace(found, samples=sampled)
 
@@ -177,7 +178,7 @@ def further_points(
         return _no_points(device)
     around = places.view(np.float64).reshape(-1, 2)
     # As far as to the next sample.
-    apart = 2.0 * math.sqrt(_area(points, boundary) / (0.5 * ROOT_OF_THREE * len(around)))
+    apart = 2.0 * math.sqrt(enclosed_area(points, boundary) / (0.5 * ROOT_OF_THREE * len(around)))
     rows = _rows(_Frame.of(points, boundary), size, most, (around[uncovered], apart))
     return _filled(points, pieces, rows, size, sizes, device)
 
@@ -285,13 +286,6 @@ def fitting_size(points: Float, ends: Int, size: float) -> float | None:
     found = [near for near in found if FINER * size <= near <= COARSER * size]
     found = [near for near in found if (np.abs(length / near - np.rint(length / near)) <= FIT_OF_LENGTH).all()]
     return min(found, default=None)  # as Gmsh, which divides segments in pieces no longer than the size
-
-
-def _area(points: Float, boundary: Int) -> float:
-    """Returns the area on the left of segments that enclose it."""
-    start, end = points[boundary[:, 0]] - points[boundary[0, 0]], points[boundary[:, 1]] - points[boundary[0, 0]]
-    doubled = np.cumsum(start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0])  # in order: the same bits everywhere
-    return 0.5 * float(doubled[-1])
 
 
 def _rows(frame: _Frame, size: float, most: int, around: tuple[Float, float] | None = None) -> _Rows | None:

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.provenance import links_of
+from dmr.mesh.shapes import enclosed_area
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.placement.metric import lengths
 from dmr.triangulation.segment_order import sorted_segments
 
 Flags = NDArray[np.bool_]
 
-LONG = 20.0  # widths: least length of both walls together
+LONG_WALLS = 20.0  # mean widths: the length of all walls above which a domain is long
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +59,15 @@ class Segments:
         return cls(ends, len(named), markers, right, acute, kept)
 
     def is_narrow(self, points: Float, width: float) -> bool:
-        """Whether the domain is long, and less than a width across on average (twice its area over its walls' length).
+        """Whether the domain is long, and its mean width (twice its area over the length of its walls) below a limit.
 
         Args:
-            points: (n, 2) the vertices of the mesh.
+            points: (n, 2) the vertices of the mesh; width: the limit.
         """
         ways = lengths(points[self.ends[:, 1]] - points[self.ends[:, 0]])
         walls = float(np.cumsum(np.where(self.right, 2.0, 1.0) * ways)[-1])  # in order: the same bits everywhere
-        boundary = self.ends[~self.right]
-        start, end = (points[boundary[:, k]] - points[boundary[0, 0]] for k in range(2))
-        across = float(np.cumsum(start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0])[-1]) / walls
-        return across < width and walls > LONG * across
+        across = 2.0 * enclosed_area(points, self.ends[~self.right]) / walls
+        return across < width and walls > LONG_WALLS * across
 
 
 def _keys(edges: Int) -> NDArray[np.int64]:

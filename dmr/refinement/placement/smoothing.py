@@ -25,7 +25,7 @@ FEW_STARS = 256  # one team moves these vertices faster than ten launches
 
 
 class LiftEntry(Enumeration, enum="LiftEntry"):
-    """Indices into the numbers after turns by one team."""
+    """Entries of the outcome of `lift_few_stars`."""
 
 
 def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Report | None = None) -> None:
@@ -163,7 +163,8 @@ def _lift(state: DeviceMesh, epochs: Epochs, incident: DeviceArray, lifted: floa
         return
     worst = device.zeros(state.vertices, np.float64)
     moved, settled = (device.zeros(state.vertices, np.int32) for _ in range(2))
-    outcome, few = device.empty(LiftEntry.LIFT_ENTRIES, np.int32), FEW_STARS if device.threads != 1 else state.vertices
+    outcome = device.empty(LiftEntry.LIFT_ENTRIES, np.int32)
+    few = FEW_STARS if device.threads != 1 else state.vertices  # one thread gains nothing by more launches
     turn = 0
     while turn < LIFTS and found:
         stars = pack(

@@ -58,7 +58,7 @@ def check_length(mesh: Mesh, name: str, length: float) -> None:
         OptionError: gives the largest number possible.
     """
     most = MOST_TRIANGLES * (EQUILATERAL * length * length)
-    x0, y0, x1, y1 = bounding_box(mesh.vertices)
+    x0, y0, x1, y1 = bounding_box(mesh.vertices)  # takes less time than areas, and nearly always suffices
     if (x1 - x0) * (y1 - y0) > most and float(np.abs(triangle_areas(mesh)).sum()) > most:
         raise OptionError(
             f"{option(name, length)} needs more than {MOST_TRIANGLES:,} triangles, the most that a mesh can have: use "

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dmr.mesh.edges import unique_edges
-from dmr.mesh.shapes import min_angles, triangle_areas
+from dmr.mesh.shapes import enclosed_area, min_angles, triangle_areas
 from dmr.mesh.statistics import measure, summarise
 from dmr.mesh.types import Mesh
 from tests.support.meshes import grid
@@ -147,3 +147,12 @@ def test_huge_and_tiny_coordinates_raise_no_warnings():
     for scale in (1e-200, 1e200):
         quality = measure(Mesh(np.array([[0, 0], [1, 0], [0, 1]]) * scale, [[0, 1, 2]]), bound=30)
         assert json.dumps(quality.to_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_area_of_an_outline_with_a_hole_in_any_order(seed):
+    square = np.array([(0, 0), (8, 0), (8, 6), (0, 6)])
+    points = np.add([*square, *(square // 2 + (1, 2))], (1000.0, -500.0))
+    outside, hole = ([(first + k, first + (k + 1) % 4) for k in range(4)] for first in (0, 4))
+    segments = np.array([*outside, *((end, start) for start, end in hole)])
+    assert enclosed_area(points, np.random.default_rng(seed).permutation(segments)) == 8 * 6 - 4 * 3
