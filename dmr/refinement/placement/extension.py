@@ -22,7 +22,9 @@ from dmr.triangulation.native import triangulate_plane
 FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 12, 0.1, 4096  # in the rectangle around the outline
 FIRST_LAYER = 24  # pieces per point beside them in the first layer
 FAR = 32.0  # sizes: on longer edges between fine parts of an outline there are points,
-BETWEEN_LONG = 4.0  # and on those at a piece whose neighbours are this many times as long;
+NEAR = 8.0  # on those between short pieces that are alone if they are longer than this many sizes;
+BETWEEN_LONG = 2.5  # a piece is alone if its neighbours are this many times as long,
+OF_NEIGHBOURS = 0.25  # and the sizes at its ends have this share of the difference;
 NEXT, GROWTH = 20.0, 4.0  # sizes to the first of them, and the ratio of their distances
 RESOLVED = 2.0**-20  # least distance from an end, in lengths of the edge
 POINT = record("Point")
@@ -37,10 +39,15 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
         most: the size where no piece is near; segments: how many the outline has; device: a CPU.
     """
     rows, step = _rows(points, min(FEWEST_POINTS + POINTS_PER_SEGMENT * segments, MOST_POINTS))
-    given = np.full(len(points), most)
-    np.minimum.at(given, pieces.ravel(), np.repeat(sizes, 2))
+    shortest, longest = np.full(len(points), most), np.zeros(len(points))
+    np.minimum.at(shortest, pieces.ravel(), np.repeat(sizes, 2))
+    np.maximum.at(longest, pieces.ravel(), np.repeat(sizes, 2))
+    is_alone = np.zeros(len(points), bool)
+    is_alone[pieces[longest[pieces].min(axis=1) > BETWEEN_LONG * sizes]] = True
+    # One short piece, such as the end of a slit, is of little weight beside the long ones: Gmsh's triangles are larger.
+    given = np.where(is_alone, shortest + OF_NEIGHBOURS * (longest - shortest), shortest)
     mesh = _triangulated(np.concatenate([points, rows, _layers(points, pieces, step)]), pieces)
-    between = _between(points, pieces, sizes, given, mesh)
+    between = _between(shortest, is_alone, mesh)
     if len(between):
         mesh = _triangulated(np.concatenate([mesh.vertices, between]), pieces)
     values = np.full(len(mesh.vertices), most)
@@ -58,32 +65,30 @@ def _triangulated(points: Float, pieces: Int) -> Mesh:
     return record_triangulation(Mesh.unchecked(vertices=vertices, triangles=plane.triangles), links)
 
 
-def _between(points: Float, pieces: Int, sizes: Float, given: Float, mesh: Mesh) -> Float:
+def _between(sizes: Float, is_alone: NDArray[np.bool_], mesh: Mesh) -> Float:
     """Returns points on long edges of a triangulation, at distances from their ends that grow.
 
     Sizes on an edge that joins two fine parts of an outline, such as the ends of two slits, would be as small as there
     all along, and those around a short piece between long ones would grow too slowly.
 
     Args:
-        points: (n, 2) of the outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, and given: (n,) of the points.
+        sizes: (n,) of the shortest piece at each point of the outline.
+        is_alone: (n,) whether that piece is between long ones.
         mesh: a triangulation of the points, and others after them.
     """
-    places, corners = mesh.vertices, mesh.triangles.T
-    longest = np.zeros(len(points))
-    np.maximum.at(longest, pieces.ravel(), np.repeat(sizes, 2))
-    start, end = pieces.T
-    between_long = np.minimum(longest[start], longest[end]) > BETWEEN_LONG * sizes
-    is_alone, size = np.zeros(len(places), bool), np.full(len(places), np.inf)
-    is_alone[pieces[between_long]] = True
-    size[: len(points)] = given
+    places, corners, n = mesh.vertices, mesh.triangles.T, len(sizes)
+    others = len(places) - n
+    size = np.concatenate([sizes, np.full(others, np.inf)])
+    is_alone = np.concatenate([is_alone, np.zeros(others, bool)])
     start, other = corners.ravel(), corners[[1, 2, 0]].ravel()
     # Only edges between two points of the outline, or from one that is alone, can be long compared with their sizes.
-    some = np.flatnonzero(((start < len(points)) & (other < len(points))) | is_alone[start])
+    some = np.flatnonzero(((start < n) & (other < n)) | is_alone[start])
     start, other = start[some], other[some]
     x, y = places[:, 0].copy(), places[:, 1].copy()  # taken from much faster than rows of two
     along_x, along_y = x[other] - x[start], y[other] - y[start]
     length = np.sqrt(along_x * along_x + along_y * along_y)
-    joins = length > FAR * np.maximum(size[start], size[other])
+    least = np.where(is_alone[start] & is_alone[other], NEAR, FAR)
+    joins = length > least * np.maximum(size[start], size[other])
     far = np.flatnonzero(joins | (is_alone[start] & (length > FAR * size[start])))
     if not far.size:
         return np.empty((0, 2))
