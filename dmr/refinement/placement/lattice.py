@@ -58,11 +58,10 @@ class _Frame:
         length = lengths(ways)
         longest = int(length.argmax())
         origin, along = start[longest], ways[longest] / length[longest]
-        area = 0.5 * ((start - origin)[:, 0] * ways[:, 1] - (start - origin)[:, 1] * ways[:, 0]).sum()
         one, other = (_in_frame(places, origin, along) for places in (start, end))
         falls = (one[:, 1] > other[:, 1])[:, None]
         low, high = np.where(falls, other, one), np.where(falls, one, other)
-        return cls(origin, along, float(length[longest]), float(area), low, high)
+        return cls(origin, along, float(length[longest]), enclosed_area(points, boundary), low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +138,7 @@ def lattice_points(
         if filled is not None and share * filled.counts.sum() >= fewest:
             found = _filled(points, pieces, filled, size, sizes, device)
     if fewest and (sampled is None or sampled[0].size < SAMPLES // 2):  # sizes may be smaller in the interior
-        finer = math.sqrt(enclosed_area(points, boundary) / (0.5 * ROOT_OF_THREE * FINER_SAMPLES * SAMPLES))
+        finer = math.sqrt(frame.area / (0.5 * ROOT_OF_THREE * FINER_SAMPLES * SAMPLES))
         sampled = _sampled(_rows(frame, finer, most), sizes, device)
     return replace(found, samples=sampled)
 
@@ -177,9 +176,9 @@ def further_points(
     if not math.isfinite(size):
         return _no_points(device)
     around = places.view(np.float64).reshape(-1, 2)
-    # As far as to the next sample.
-    apart = 2.0 * math.sqrt(enclosed_area(points, boundary) / (0.5 * ROOT_OF_THREE * len(around)))
-    rows = _rows(_Frame.of(points, boundary), size, most, (around[uncovered], apart))
+    frame = _Frame.of(points, boundary)
+    apart = 2.0 * math.sqrt(frame.area / (0.5 * ROOT_OF_THREE * len(around)))  # as far as to the next sample
+    rows = _rows(frame, size, most, (around[uncovered], apart))
     return _filled(points, pieces, rows, size, sizes, device)
 
 
