@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.mesh.edges import edge_keys
 from dmr.mesh.provenance import links_of
 from dmr.mesh.shapes import enclosed_area
 from dmr.mesh.types import Float, Int, Mesh
@@ -16,6 +17,7 @@ from dmr.triangulation.segment_order import sorted_segments
 Flags = NDArray[np.bool_]
 
 LONG_WALLS = 20.0  # mean widths: the length of all walls above which a domain is long
+LONG_KEPT, LOW = 3.0, 1.1  # sizes: a longer segment is long, and a triangle with less height is low
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,22 @@ class Segments:
         walls = float(np.cumsum(np.where(self.right, 2.0, 1.0) * ways)[-1])  # in order: the same bits everywhere
         across = 2.0 * enclosed_area(points, self.ends[~self.right]) / walls
         return across < width and walls > LONG_WALLS * across
+
+    def beside_narrow(self, mesh: Mesh, sizes: Float) -> Flags:
+        """(s,) which segments are long, with only low triangles beside them; `sizes` are those wanted there, (s,)."""
+        points, keys = mesh.vertices, edge_keys(*self.ends.T)
+        ways, order = lengths(points[self.ends[:, 1]] - points[self.ends[:, 0]]), np.argsort(keys)
+        height = np.zeros(len(keys))
+        for k in range(3):
+            start, end, apex = (mesh.triangles[:, (k + step) % 3] for step in range(3))
+            edges = edge_keys(start, end)
+            row = order[np.minimum(np.searchsorted(keys[order], edges), len(keys) - 1)]
+            here = np.flatnonzero(keys[row] == edges)
+            along, across = points[end[here]] - points[start[here]], points[apex[here]] - points[start[here]]
+            doubled = along[:, 0] * across[:, 1] - along[:, 1] * across[:, 0]
+            np.maximum.at(height, row[here], doubled / ways[row[here]])
+        found: Flags = (ways > LONG_KEPT * sizes) & (height < LOW * sizes)
+        return found
 
 
 def _keys(edges: Int) -> NDArray[np.int64]:

@@ -207,7 +207,7 @@ def fill(
         division = Division(division.segment[:most], division.parameter[:most])
     pieces = divided.pieces if division is everywhere else _divided(mesh, segments, division, device)
     while True:
-        outline = _outline(mesh, segments, division, everywhere, pieces, device)
+        outline = _outline(mesh, divided, division, pieces, device)
         in_time = min(most - len(division.segment), limit.left * POINTS_PER_SECOND)
         front = Front(
             outline, sizes, device, most - len(division.segment), lattice=int(in_time) if lattice else 0,
@@ -269,12 +269,17 @@ def division_vertices(mesh: Mesh, segments: Segments, division: Division, device
     return found
 
 
-def _outline(
-    mesh: Mesh, segments: Segments, division: Division, everywhere: Division, pieces: Pieces, device: Device
-) -> Outline:
-    """Returns the outline for the front. Kept segments are divided there, too, so that the front advances from them."""
+def _outline(mesh: Mesh, divided: DividedOutline, division: Division, pieces: Pieces, device: Device) -> Outline:
+    """Returns the outline for the front.
+
+    Kept segments are divided there, too, so that the front advances from them; but not where the domain beside them is
+    narrow: points between two walls that are not divided would only make the triangles there flatter.
+    """
+    segments = divided.segments
     if segments.kept.any():
-        division = division.joined(everywhere.without(np.flatnonzero(~segments.kept)))
+        middles = 0.5 * (mesh.vertices[segments.ends[:, 0]] + mesh.vertices[segments.ends[:, 1]])
+        narrow = segments.beside_narrow(mesh, divided.sizes.at(middles, open_device("cpu")))
+        division = division.joined(divided.everywhere.without(np.flatnonzero(~segments.kept | narrow)))
         pieces = _divided(mesh, segments, division, device)
     backwards = pieces.ends[segments.right[pieces.origin]][:, ::-1]
     fronts = np.concatenate([pieces.ends, backwards])

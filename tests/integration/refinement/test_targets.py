@@ -647,3 +647,11 @@ def test_sizes_between_the_ends_of_a_row_of_slits_grow(width, size, in_gmsh):
     refined = dmr.refine(plate, size=size, threads=1)
     assert 0.9 < len(refined.mesh.triangles) / in_gmsh < 1.2
     assert dmr.validate(refined.mesh, input=plate, min_angle=30).ok
+
+
+@pytest.mark.parametrize("width", [0.5, 0.7, 0.95, 1.05])
+def test_no_points_are_placed_between_long_kept_walls_less_than_a_size_apart(width):
+    """A row of points between them improves no triangle: a width of 0.7 gave 618, most of them listed as unrefined."""
+    strip = domains.polygon([(0, 0), (300, 0), (300, width), (0, width)])
+    refined = dmr.refine(strip, size=1.0, keep_segments="all", device="cpu", threads=1)
+    assert len(refined.mesh.triangles) <= 6
