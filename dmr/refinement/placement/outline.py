@@ -74,12 +74,13 @@ class Segments:
     def beside_narrow(self, mesh: Mesh, sizes: Float) -> Flags:
         """(s,) which segments are long, with only low triangles beside them; `sizes` are those wanted there, (s,)."""
         points, keys = mesh.vertices, edge_keys(*self.ends.T)
-        ways, order = lengths(points[self.ends[:, 1]] - points[self.ends[:, 0]]), np.argsort(keys)
-        height = np.zeros(len(keys))
+        ways = lengths(points[self.ends[:, 1]] - points[self.ends[:, 0]])
+        order = np.argsort(keys)
+        ascending, height = keys[order], np.zeros(len(keys))
         for k in range(3):
             start, end, apex = (mesh.triangles[:, (k + step) % 3] for step in range(3))
             edges = edge_keys(start, end)
-            row = order[np.minimum(np.searchsorted(keys[order], edges), len(keys) - 1)]
+            row = order[np.minimum(np.searchsorted(ascending, edges), len(keys) - 1)]
             here = np.flatnonzero(keys[row] == edges)
             along, across = points[end[here]] - points[start[here]], points[apex[here]] - points[start[here]]
             doubled = along[:, 0] * across[:, 1] - along[:, 1] * across[:, 0]

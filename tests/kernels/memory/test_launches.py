@@ -196,7 +196,7 @@ def test_sleeping_threads_wake_for_new_work():
 
 
 def exit_code(child, seconds):
-    """How a child process ended; the test fails if it has not by then."""
+    """Returns how a child process ended; the test fails if the process still runs then."""
     deadline = time.monotonic() + seconds
     while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
         time.sleep(0.001)
