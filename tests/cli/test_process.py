@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.support.command_line import environment
 from tests.support.meshes import fan, grid
 
 COMMAND = [sys.executable, "-m", "dmr"]
+FULL = Path("/dev/full")
 
 
 def dmr(*arguments, cwd, **changes):
@@ -53,6 +55,14 @@ def test_a_closed_pipe_is_not_an_error(tmp_path):
         ) as process:
             process.stdout.close()
             assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 0)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_named(tmp_path):
+    io.write(tmp_path / "input.ele", fan())
+    with FULL.open("wb") as full:
+        done = subprocess.run([*COMMAND, "info", "input.ele"], cwd=tmp_path, env=environment(), stdout=full, stderr=-1)
+    assert (done.returncode, done.stderr) == (1, b"dmr: error: the disk is full\n")
 
 
 @pytest.mark.slow
@@ -230,6 +240,31 @@ def test_a_signal_that_an_import_swallows_ends_the_command(tmp_path, sent, code,
     command = [sys.executable, "-c", SWALLOWED, "info", str(int(sent))]
     done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (code, farewell)
+
+
+# Ctrl-C while a module is imported, once.
+INTERRUPTED_START = """
+import sys
+
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == module:
+            sys.meta_path.remove(self)
+            raise KeyboardInterrupt
+
+program, module = sys.argv[1:]
+sys.meta_path.insert(0, Interrupt())
+sys.argv[1:] = ["--version"]
+__import__(f"{program}.__main__").__main__.main()
+"""
+
+
+@pytest.mark.parametrize("program", ["dmr", "static_graph"])
+@pytest.mark.parametrize("module", ["{}.cli", "dmr.common.errors", "dmr.common.command_line.program"])
+def test_ctrl_c_while_modules_are_imported_shows_no_traceback(program, module):
+    command = [sys.executable, "-c", INTERRUPTED_START, program, module.format(program)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", f"{program}: interrupted\n")
 
 
 def test_ignored_sigterm_stays_ignored(tmp_path):

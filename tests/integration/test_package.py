@@ -56,7 +56,7 @@ def test_the_installed_metadata_is_that_of_this_version() -> None:
     extras = set(configuration()["options.extras_require"])
     assert {"cuda", "gis", "docs", "test"} < extras
     assert set(found.metadata.get_all("Provides-Extra") or []) == extras
-    assert [entry.value for entry in found.entry_points if entry.name == "dmr"] == ["dmr.cli:main"]
+    assert [entry.load().__name__ for entry in found.entry_points if entry.name == "dmr"] == ["main"]
 
 
 def test_the_last_release_is_cited_and_the_version_is_that_or_the_next() -> None:
@@ -77,9 +77,10 @@ def test_each_package_has_its_program() -> None:
         group: dict(line.split(" = ") for line in text.strip().splitlines())
         for group, text in configuration()["options.entry_points"].items()
     }
-    assert points.pop("console_scripts") == {"dmr": "dmr.cli:main", "static_graph": "static_graph.cli:main"}
+    programs = points.pop("console_scripts")
+    assert programs == {"dmr": "dmr.__main__:main", "static_graph": "static_graph.__main__:main"}
     assert set(points) == {"networkx.backends", "networkx.backend_info"}
-    assert callable(pkgutil.resolve_name("dmr.cli:main")) and callable(pkgutil.resolve_name("static_graph.cli:main"))
+    assert all(callable(pkgutil.resolve_name(program)) for program in programs.values())
     for plugin in points.values():
         assert pkgutil.resolve_name(plugin["static_graph"]) is not None
 

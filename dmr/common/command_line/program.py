@@ -27,6 +27,7 @@ from dmr.common.errors import (
     UNAVAILABLE,
     USAGE,
     DmrError,
+    system_reason,
 )
 from dmr.common.text import naming_flags
 
@@ -81,7 +82,7 @@ def _run(console: Console, build_parser: Callable[[], Parser], commands: str, ar
         return DONE
     except OSError as error:
         where = f"{os.fspath(error.filename)}: " if isinstance(error.filename, (str, os.PathLike)) else ""
-        console.error(f"{where}{error.strerror or error}")
+        console.error(f"{where}{system_reason(error)}")
         return INVALID_INPUT
     except Exception as error:
         if console.verbose:
