@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from dmr.common.arguments import switch
 from dmr.common.number_arrays import given_array
-from dmr.errors import WrongTypeError
+from dmr.common.text import option
+from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.arrays import real_table
 from dmr.mesh.types import Mesh, Pslg
@@ -61,13 +62,20 @@ def as_mesh_or_domain(item: Any, name: str, *, convex_hull: bool = False) -> tup
     """Converts an argument to a mesh, if it holds triangles, or else as `as_domain` does.
 
     The indices of a mesh are not checked again: the device checks them.
+
+    Raises:
+        WrongTypeError, InvalidMeshError: as for `as_domain`. OptionError: `convex_hull` is set, for a mesh.
     """
     found = _converted(item, Mesh)
     check_kind(found, Mesh, Pslg, name=name, indices=isinstance(found, Pslg), others=CONVERTED)
+    if isinstance(found, Mesh):
+        if switch("convex_hull", convex_hull):
+            raise OptionError(f"{option('convex_hull')} is for outlines: a mesh has its domain already")
+        return found, False
     return found, _means_hull(item, found, convex_hull)
 
 
-def _means_hull(item: Any, found: Mesh | Pslg, convex_hull: bool) -> bool:
+def _means_hull(item: Any, found: Pslg, convex_hull: bool) -> bool:
     return switch("convex_hull", convex_hull) or (found is not item and not len(found.segments))
 
 

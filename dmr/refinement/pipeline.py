@@ -6,7 +6,7 @@ import logging
 import time
 from dataclasses import replace
 
-from dmr.common.arguments import checks_keywords
+from dmr.common.arguments import checks_keywords, chosen
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.memory import Device, open_device
@@ -29,6 +29,7 @@ from dmr.sizing.sampling import sampled_on
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import has_area_bounds, triangle_count
 from dmr.triangulation.meshing import triangulate_noting
+from dmr.triangulation.options import MESHERS
 
 log = logging.getLogger("dmr")
 
@@ -198,6 +199,8 @@ def refine(
         if device == "auto":  # crossings may have added many triangles
             opened = choose_device(mesh, options, device, threads, sized=sized)
     else:
+        if chosen("mesher", mesher, MESHERS) != MESHERS[0]:
+            raise OptionError(f"{option('mesher')} is for outlines: a mesh is not triangulated")
         notes = border_warnings(mesh)
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run

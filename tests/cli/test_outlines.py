@@ -63,8 +63,15 @@ def test_convex_hull_meshes_points(folder, capsys):
     assert triangle_areas(io.read("dots.1.ele")).sum() == pytest.approx(1, rel=1e-15)
     assert (folder / "dots.1.node").read_text().splitlines()[1].startswith("1 "), "numbered as the points are"
     assert dmr(capsys, "validate", "dots.1.ele", "--input", "dots.node", "--convex-hull", "-q", "30")[0] == 0
-    _, _, err = dmr(capsys, "refine", "dots.1.node", "--convex-hull")
-    assert "before" in err, "beside an .ele it is that mesh"
+    assert "outlines" in fails(capsys, 2, "refine", "dots.1.node", "--convex-hull"), "beside an .ele it is that mesh"
+
+
+@pytest.mark.parametrize("options", [["--convex-hull"], ["--mesher", "triangle"]])
+def test_options_for_outlines_are_refused_for_a_mesh(options, folder, capsys):
+    io.write("mesh.ele", Mesh([(0, 0), (1, 0), (0, 1)], [(0, 1, 2)]))
+    sentence = fails(capsys, 2, "refine", "mesh.ele", *options)
+    assert sentence.startswith(f"{options[0]} is for outlines: a mesh ")
+    assert names(folder) == ["mesh.ele", "mesh.node"]
 
 
 def test_conflicts_are_counted_or_refused(folder, capsys):

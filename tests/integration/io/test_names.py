@@ -309,7 +309,7 @@ def test_one_name_for_several_groups_of_other_programs(tmp_path: Path, caplog: p
     assert mesh.segment_markers.tolist() == [3, 4, 5], "boundary_4 would be marker 4, which has a name here"
 
 
-def test_borders_of_named_regions_without_segments_are_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_borders_of_regions_without_segments_are_told(caplog: pytest.LogCaptureFixture) -> None:
     """As in Gmsh's files, which have lines for physical curves only."""
     open_mesh = dmr.Mesh(
         PLATE.vertices, PLATE.triangles, triangle_attributes=PLATE.triangle_attributes, names={"regions": {1: "steel"}}
@@ -322,9 +322,12 @@ def test_borders_of_named_regions_without_segments_are_told(caplog: pytest.LogCa
         assert warning in caplog.messages
     fine = dmr.refine(dmr.outline(open_mesh), max_area=0.01).mesh
     assert fine.areas[fine.triangle_attributes[:, 0] == 1].sum() == pytest.approx(PLATE.areas[left].sum())
-    unnamed = dmr.Mesh(PLATE.vertices, PLATE.triangles, triangle_attributes=PLATE.triangle_attributes)
-    for mesh in (PLATE, unnamed):
-        assert not [each for each in dmr.refine(mesh, max_area=0.01).warnings if "border" in each]
+    numbers = np.arange(len(PLATE.triangles))
+    for values, borders in ((left, len(common)), (left + 0.5, 0), (np.zeros(len(left)), 0), (numbers, 0)):
+        unnamed = dmr.Mesh(PLATE.vertices, PLATE.triangles, triangle_attributes=np.array(values, float)[:, None])
+        warnings = [each for each in dmr.refine(unnamed, max_area=0.01).warnings if "border" in each]
+        assert [each.split()[0] for each in warnings] == ([str(borders)] if borders else [])
+    assert not [each for each in dmr.refine(PLATE, max_area=0.01).warnings if "border" in each]
 
 
 def edges_of(triangles: np.ndarray) -> np.ndarray:

@@ -57,6 +57,16 @@ def test_a_pair_is_points_and_segments(wrap):
     assert area_of(dmr.triangulate(wrap([BAY, []]))) == hull_area(BAY)
 
 
+def test_options_for_outlines_are_refused_for_a_mesh():
+    mesh = dmr.triangulate(BAY)
+    for given in (mesh, mesh.to_triangle()):
+        assert dmr.validate(mesh, input=given).ok
+        with pytest.raises(OptionError, match="convex_hull is for outlines: a mesh has its domain already"):
+            dmr.refine(given, convex_hull=True)
+        with pytest.raises(OptionError, match="mesher is for outlines: a mesh is not triangulated"):
+            dmr.refine(given, mesher="triangle")
+
+
 def test_a_graph_without_segments_is_its_points():
     assert area_of(dmr.triangulate(dmr.Pslg(BAY), convex_hull=True)) == hull_area(BAY)
     assert dmr.Pslg(BAY).segments.shape == (0, 2)
