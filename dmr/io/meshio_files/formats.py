@@ -27,6 +27,7 @@ class Format:
         vertex_labels: whether vertices also have labels.
         names: where the names of regions and boundaries are written (`heads.py`); empty if they are not.
         exact: whether coordinates are written without rounding.
+        wide: whether whole numbers are written with 64 bits, because VTK does not read meshio's name for 32 bits.
         mode: the mode in which to open a file for meshio; None if meshio opens the file itself.
         options: keyword arguments for meshio's writer.
     """
@@ -42,6 +43,7 @@ class Format:
     vertex_labels: bool = False
     names: Literal["gmsh", "abaqus", "vtu", "xdmf", ""] = ""
     exact: bool = True
+    wide: bool = False
     mode: Literal["r", "rb", None] = None
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -72,7 +74,7 @@ _PERMAS = Format(reader="permas", segments=True, mode="r")
 # The tested formats; any other format that meshio knows is tried with default properties.
 FORMATS: dict[str, Format] = {
     ".vtu": _VTU,
-    ".vtk": Format(reader="vtk", segments=True, second_order=True, data="arrays"),
+    ".vtk": Format(reader="vtk", segments=True, second_order=True, data="arrays", wide=True),
     # MSH 2.2: meshio's MSH 4.1 writer does not support lines beside triangles, and drops their tags.
     ".msh": Format(
         reader="gmsh",

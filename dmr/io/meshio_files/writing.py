@@ -51,6 +51,15 @@ class Content(NamedTuple):
         """Adds an array over all cells; without lines, only the part for the triangles."""
         self.cell_data[name] = [of_triangles, of_lines][: len(self.cells)]
 
+    def widen(self) -> None:
+        """Converts the arrays of 32-bit integers to 64 bits."""
+        self.point_data.update({name: _wide(values) for name, values in self.point_data.items()})
+        self.cell_data.update({name: [_wide(part) for part in parts] for name, parts in self.cell_data.items()})
+
+
+def _wide(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(np.int64) if values.dtype == np.int32 else values
+
 
 @dataclass
 class _Rest:
@@ -88,6 +97,8 @@ def to_meshio(mesh: Mesh, form: Format, path: Path, *, order: int = 1) -> Conten
         rest.lost.append("names")
     if form.data != "nothing":
         _WAYS[form.data](content, rest, form)
+    if form.wide:
+        content.widen()
     lost = [*rest.lost, *rest.points, *rest.triangles]
     if lost:
         log.warning("%s: %s files do not keep %s", path, path.suffix, ", ".join(lost))

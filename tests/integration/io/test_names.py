@@ -263,6 +263,18 @@ def test_pyvista_finds_the_names(order: int, tmp_path: Path) -> None:
     assert cells.n_cells == (PLATE.segment_markers == 2).sum() and (cells.points[:, 0] == 2).all()
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_pyvista_reads_the_arrays_of_vtk_files(order: int, tmp_path: Path) -> None:
+    """VTK stops at an array of integers of 32 bits, as meshio names them."""
+    pyvista = optional("pyvista")
+    dmr.write(tmp_path / "a.vtk", PLATE, order=order)
+    grid = pyvista.read(tmp_path / "a.vtk")
+    assert set(grid.cell_data) == {"triangle_attribute_0", "segment_marker"} and set(grid.point_data) == {"vertex_marker"}
+    assert np.array_equal(grid.cell_data["segment_marker"][-len(PLATE.segments) :], PLATE.segment_markers)
+    back = dmr.read(tmp_path / "a.vtk")
+    assert isinstance(back, Mesh) and np.array_equal(back.segment_markers, PLATE.segment_markers)
+
+
 def test_names_in_files_of_gmsh(tmp_path: Path) -> None:
     """The same tag and name for a region and a boundary, a boundary without a name, in both versions of the format."""
     gmsh = optional("gmsh")
