@@ -37,12 +37,13 @@ v is within k ulps if |cross(d, v - a)| <= k u (|dx| + |dy|), as in `dmr.validat
 
 *Nearly coincident segments.* Where segments coincide within rounding, and cross, neither the faces between them nor the
 assignment of chains to segments is determined. There any path that fits is accepted (it may even go back within two
-ulps), and two exceptions are made for tied segments. First, an edge of the mesh that is on no path is not stray if it
+ulps), and three exceptions are made for tied segments. First, an edge of the mesh that is on no path is not stray if it
 lies in the tolerance band of a segment (`dmr.validation.domain.tolerance_bands`: its part of T). Second, edges may have
 a wrong count where they bound triangles that lie in tolerance bands. The difference between the two boundaries winds
-only around such triangles, and these lie in T, so the proof still holds. One limitation remains: gaps thinner than
-rounding, between segments that bound the domain, may open or close. A mesh that is correct except for such a gap may be
-rejected.
+only around such triangles, and these lie in T, so the proof still holds. Third, faces of D that lie in such bands are
+taken out of D if the mesh has no paths for their edges (`dmr.validation.domain.thin_faces`). One limitation remains:
+gaps thinner than rounding, between segments that bound the domain, may open or close. A mesh that is correct except for
+such a gap may be rejected.
 """
 
 from __future__ import annotations

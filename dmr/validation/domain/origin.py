@@ -21,6 +21,7 @@ from dmr.validation.domain.labels import check_region_attributes
 from dmr.validation.domain.markers import check_markers, check_vertex_markers
 from dmr.validation.domain.outline import Outline
 from dmr.validation.domain.paths import Paths
+from dmr.validation.domain.thin_faces import thin_faces
 from dmr.validation.report import Findings
 from dmr.validation.triangulation.chains import Arcs, Chains
 from dmr.validation.triangulation.topology import Topology
@@ -91,6 +92,9 @@ def _compare_outline(
     # The domain of a graph without segments is its convex hull.
     outline = Outline.of(input, hull=convex_hull or not len(input.segments))
     paths = Paths.of(mesh, points, outline, topology)
+    while not paths.found.all() and (vanished := thin_faces(outline, ~paths.found)):
+        outline = outline.without(vanished)
+        paths = Paths.of(mesh, points, outline, topology)
     check_outline(mesh, topology, points, outline, paths, findings)
     check_region_attributes(mesh, topology, outline, paths, findings)
     check_markers(mesh, topology, points, outline, paths, findings)

@@ -7,6 +7,7 @@ wanted if the domain lies on at least one of its sides; other edges may be absen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,13 +76,37 @@ class Outline:
         covered[OUTSIDE] = False
         holes = arrangement.point_faces[: len(pslg.holes)]
         covered[holes[holes >= 0]] = False
-        edge_of = np.repeat(np.arange(len(arrangement.tails)), np.diff(arrangement.offsets))
+        edge_of = _edges_of_owners(arrangement)
         first_crossing = arrangement.nodes - len(arrangement.crossings)
         at_crossing = (arrangement.tails >= first_crossing) | (arrangement.heads >= first_crossing)
         tied = np.zeros(len(segments), bool)
         tied[arrangement.owners[at_crossing[edge_of]]] = True
         tied |= _near_vertices(pslg.vertices, segments, arrangement)
         reaches = segment_ulps(pslg.vertices, segments) * (1 + tied)
+        return cls._of_covered(pslg, segments, markers, arrangement, covered, tied, reaches)
+
+    def without(self, faces: Sequence[int]) -> Outline:
+        """Derive the outline of the domain without some of its faces."""
+        covered = self.covered.copy()
+        covered[list(faces)] = False
+        return self._of_covered(
+            self.pslg, self.segments, self.markers, self.arrangement, covered, self.tied, self.reaches
+        )
+
+    @classmethod
+    def _of_covered(
+        cls,
+        pslg: Pslg,
+        segments: NDArray[np.int32],
+        markers: NDArray[np.int32],
+        arrangement: Arrangement,
+        covered: Mask,
+        tied: Mask,
+        reaches: Float,
+    ) -> Outline:
+        """Collect the wanted edges of a domain, given its faces."""
+        edge_of = _edges_of_owners(arrangement)
+        first_crossing = arrangement.nodes - len(arrangement.crossings)
         # All segments that contain an edge lie on one line, so the one with the smallest tolerance represents all.
         order = np.lexsort((arrangement.owners, reaches[arrangement.owners], edge_of))
         line = arrangement.owners[order[arrangement.offsets[:-1]]] if len(order) else np.zeros(0, np.int64)
@@ -156,9 +181,18 @@ class Outline:
             return "inside the domain"
         if face == OUTSIDE:
             return "outside of the domain"
-        hole = int(np.flatnonzero(self.arrangement.point_faces[: len(self.pslg.holes)] == face)[0])
+        holes = np.flatnonzero(self.arrangement.point_faces[: len(self.pslg.holes)] == face)
+        if not len(holes):  # left out by `without`
+            return "in a face that is thinner than rounding"
+        hole = int(holes[0])
         x, y = self.pslg.holes[hole]
         return f"in the hole of point {number('input hole', hole)} at ({float(x)!r}, {float(y)!r})"
+
+
+def _edges_of_owners(arrangement: Arrangement) -> Int64:
+    """The edge of each entry of `arrangement.owners`."""
+    edges: Int64 = np.repeat(np.arange(len(arrangement.tails)), np.diff(arrangement.offsets))
+    return edges
 
 
 def _near_vertices(vertices: Float, segments: NDArray[np.int32], arrangement: Arrangement) -> Mask:

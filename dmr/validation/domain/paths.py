@@ -12,6 +12,7 @@ their paths share vertices and edges, and meet at a vertex that is not the neare
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,13 +66,9 @@ class Paths:
         inner[: len(outline.pslg.vertices)] = False
         inner[vertex_of_node[vertex_of_node >= 0]] = False
         chains = Chains.trace(arcs, inner)
-        tails, heads = (vertex_of_node[nodes] for nodes in outline.ends())
-        known = np.flatnonzero((tails >= 0) & (heads >= 0) & (tails != heads))
-        matched = np.full(len(tails), -1, np.int64)
-        matched[known] = chains.between(tails[known], heads[known])
-        matched[known[_several(chains, matched[known])]] = -1
-        # Two nodes may have become one vertex: then the edge between them has vanished.
-        found = (matched >= 0) | ((tails >= 0) & (tails == heads))
+        matched, found = _matched(outline, chains, vertex_of_node)
+        if not found.all() and _moved_ends(mesh, outline, chains, vertex_of_node, found):
+            matched, found = _matched(outline, chains, vertex_of_node)
         direct = np.flatnonzero(matched >= 0)
         way, owner = chains.arcs_of(matched[direct])
         edge = direct[owner]
@@ -118,16 +115,59 @@ def _vertices_of_nodes(mesh: Mesh, outline: Outline, topology: Topology, arcs: A
     given = np.arange(len(nodes))[::-1]
     for chosen in (given, given[topology.used[given]]):
         result[nodes[chosen]] = chosen
+    for node, near in _vertices_near_crossings(mesh, outline, arcs, _crossings(outline)):
+        if len(near):
+            result[node] = near[0]
+    return result
+
+
+def _vertices_near_crossings(
+    mesh: Mesh, outline: Outline, arcs: Arcs, crossings: Mapping[int, float]
+) -> Iterator[tuple[int, Int64]]:
+    """Yield each crossing and the vertices on arcs within its distance (the values of `crossings`), nearest first."""
     candidates = distinct(arcs.tails)
     candidates = candidates[np.argsort(mesh.vertices[candidates, 0], kind="stable")]
     places = mesh.vertices[candidates]
-    for node, around in _crossings(outline).items():
-        x, y = map(float, arrangement.crossings[node - outline.first_crossing])
+    for node, around in crossings.items():
+        x, y = map(float, outline.arrangement.crossings[node - outline.first_crossing])
         low, high = np.searchsorted(places[:, 0], (x - around, np.nextafter(x + around, np.inf)))
-        offset = np.abs(places[low:high] - (x, y)).max(axis=1)
-        if len(offset) and offset.min() <= around:
-            result[node] = candidates[low + offset.argmin()]
-    return result
+        offset = np.abs(places[low:high] - (x, y))
+        farthest = offset.max(axis=1)
+        order = np.lexsort((offset.sum(axis=1), farthest))
+        yield node, candidates[low + order[farthest[order] <= around]]
+
+
+def _matched(outline: Outline, chains: Chains, vertex_of_node: Int64) -> tuple[Int64, Mask]:
+    """Match wanted edges with chains: the chain between the vertices of its nodes, or -1; and whether it has one."""
+    tails, heads = (vertex_of_node[nodes] for nodes in outline.ends())
+    known = np.flatnonzero((tails >= 0) & (heads >= 0) & (tails != heads))
+    matched = np.full(len(tails), -1, np.int64)
+    matched[known] = chains.between(tails[known], heads[known])
+    matched[known[_several(chains, matched[known])]] = -1
+    # Two nodes may have become one vertex: then the edge between them has vanished.
+    return matched, (matched >= 0) | ((tails >= 0) & (tails == heads))
+
+
+def _moved_ends(mesh: Mesh, outline: Outline, chains: Chains, vertex_of_node: Int64, found: Mask) -> bool:
+    """Move crossings at which the domain ends to another vertex nearby, if all their edges then have chains.
+
+    Several vertices may be as near to a crossing as rounding, where a face between it and a vertex has vanished.
+
+    Returns:
+        Whether `vertex_of_node` has changed.
+    """
+    first = outline.first_edges()
+    tails, heads = outline.ends()
+    ends = np.intersect1d(np.concatenate([tails[first[:-1]], heads[first[1:] - 1]]), (tails[~found], heads[~found]))
+    allowed = {node: around for node, around in _crossings(outline).items() if node in set(ends.tolist())}
+    moved = False
+    for node, near in _vertices_near_crossings(mesh, outline, chains.arcs, allowed):
+        others = vertex_of_node[np.concatenate([heads[tails == node], tails[heads == node]])]
+        for vertex in near.tolist():
+            if (others >= 0).all() and (chains.between(np.full(len(others), vertex), others) >= 0).all():
+                vertex_of_node[node], moved = vertex, True
+                break
+    return moved
 
 
 def _crossings(outline: Outline) -> dict[int, float]:

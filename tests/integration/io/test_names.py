@@ -269,7 +269,9 @@ def test_pyvista_reads_the_arrays_of_vtk_files(order: int, tmp_path: Path) -> No
     pyvista = optional("pyvista")
     dmr.write(tmp_path / "a.vtk", PLATE, order=order)
     grid = pyvista.read(tmp_path / "a.vtk")
-    assert set(grid.cell_data) == {"triangle_attribute_0", "segment_marker"} and set(grid.point_data) == {"vertex_marker"}
+    assert set(grid.cell_data) == {"triangle_attribute_0", "segment_marker"} and set(grid.point_data) == {
+        "vertex_marker"
+    }
     assert np.array_equal(grid.cell_data["segment_marker"][-len(PLATE.segments) :], PLATE.segment_markers)
     back = dmr.read(tmp_path / "a.vtk")
     assert isinstance(back, Mesh) and np.array_equal(back.segment_markers, PLATE.segment_markers)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 from time import process_time
 
 import numpy as np
 import pytest
 
 import dmr
+from dmr import domains
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.checker import validate
@@ -191,6 +193,34 @@ def test_cells_sharing_edges_up_to_rounding(seed):
 def lengths(mesh):
     """The lengths of the segments of a mesh."""
     return np.hypot(*(mesh.vertices[mesh.segments[:, 0]] - mesh.vertices[mesh.segments[:, 1]]).T)
+
+
+def touching_holes(overlap):
+    """Two holes, circles of 32 corners, of which the second one begins `overlap` before the end of the first one."""
+    first = domains.circle_points(0.25, 32, (1.5, 1.5))
+    second = 2 * first[4] - first - overlap
+    return domains.polygon([(-1, -1), (6, -1), (6, 6), (-1, 6)], [first, second])
+
+
+@pytest.mark.parametrize("ulps", [(1, 0), (0, 1), (1, 1), (2, 0), (-1, 0), (-1, 2)])
+def test_a_face_of_the_domain_that_rounding_has_closed_may_be_missing(ulps):
+    """Holes that overlap by an ulp: between their two crossings, the exact domain has a face that no mesh can have."""
+    graph = touching_holes(np.ldexp(np.array(ulps, float), -52))
+    for mesh in (dmr.triangulate(graph), dmr.refine(graph).mesh):
+        report = validate(mesh, input=graph)
+        assert report.ok, report.failures
+
+
+def test_a_wider_face_of_the_domain_may_not_be_missing():
+    graph = touching_holes(np.full(2, 2.0**-30))
+    mesh = dmr.triangulate(graph)
+    assert validate(mesh, input=graph).ok
+    within = np.abs(mesh.vertices[mesh.triangles] - graph.vertices[8]).max(axis=(1, 2)) < 1e-6
+    assert within.sum() == 2
+    edges = {frozenset(edge) for triangle in mesh.triangles[~within].tolist() for edge in combinations(triangle, 2)}
+    kept = [frozenset(segment) in edges for segment in mesh.segments.tolist()]
+    closed = Mesh(mesh.vertices, mesh.triangles[~within], segments=mesh.segments[kept])
+    assert "input segments" in validate(closed, input=graph).counts
 
 
 def test_convex_hull_as_domain():
