@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.tri import Triangulation
 
 INK, FACE = "#1b2430", "#dbe6f0"
-MOST_WITH_EDGES = 20_000  # triangles; the edges of more would blacken the picture
+# The edges of many triangles would blacken the picture: they become thinner from 5,000 triangles on. Over values, which
+# they would dim, and in very large meshes they are left out.
+WITH_FULL_EDGES, MOST_OVER_VALUES, MOST_WITH_EDGES = 5_000, 20_000, 500_000
 MOST_DOTS = 2_000
 
 _TITLES = {"min_angle": "smallest angle (degrees)", "area": "area"}
@@ -59,8 +61,10 @@ def plot_mesh(mesh: MeshArrays, values: str | ArrayLike | None, ax: Axes | None,
             scale = _import("matplotlib.colors").ListedColormap(quality_colours() / 255)
             colours |= {"cmap": scale, "vmin": 0.0, "vmax": LARGEST_MIN_ANGLE}
         _add_colour_bar(ax, ax.tripcolor(*given, **{**colours, **style}), label=_TITLES.get(name, ""))
-    if len(mesh.triangles) <= MOST_WITH_EDGES:
-        ax.triplot(triangulation, color=INK, linewidth=0.3, zorder=2)
+    count = len(mesh.triangles)
+    if count <= (MOST_WITH_EDGES if shown is None else MOST_OVER_VALUES):
+        width = 0.3 * min(1.0, (WITH_FULL_EDGES / count) ** 0.5)
+        ax.triplot(triangulation, color=INK, linewidth=width, zorder=2)
     _draw_lines(ax, mesh.vertices, np.concatenate([mesh.boundary, mesh.segments]))
     return ax
 

@@ -1,7 +1,8 @@
 """Small pictures of meshes and graphs for notebooks, as SVG of bounded size, drawn without a library.
 
 Coordinates are rounded to a grid, and what then coincides is drawn once; the grid is made coarser until few enough
-lines are left (vertex clustering; Rossignac and Borrel, 1993).
+lines are left (vertex clustering; Rossignac and Borrel, 1993). The background is white, so that dark lines are visible
+in notebooks with a dark theme.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def _svg(canvas: _Canvas, drawn: list[str]) -> str:
     width, height, _ = canvas
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width // UNITS}" height="{height // UNITS}" '
-        f'viewBox="0 0 {width} {height}" fill="none" stroke="#1b2430">{"".join(drawn)}</svg>'
+        f'viewBox="0 0 {width} {height}" fill="none" stroke="#1b2430" style="background:#fff">{"".join(drawn)}</svg>'
     )
 
 

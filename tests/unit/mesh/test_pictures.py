@@ -49,6 +49,18 @@ def test_the_triangulation_is_that_of_the_mesh(plt):
     assert drawn.get_array() is not None
 
 
+def test_edges_of_large_meshes_are_thin_and_do_not_cover_values(plt):
+    few, many = (dmr.refine(domains.rectangle(2, 1), size=size).mesh for size in (0.1, 0.01))
+    assert len(many.triangles) > 20_000
+
+    def widths(ax):
+        return [line.get_linewidth() for line in ax.lines if len(line.get_xdata())]
+
+    (full,), (thin,) = widths(few.plot()), widths(many.plot())
+    assert full == 0.3 and 0.05 < thin < 0.2
+    assert widths(few.plot("area")) == [full] and widths(many.plot("area")) == []
+
+
 @pytest.mark.parametrize("values", [None, "min_angle", "area", np.arange(len(MESH.vertices)), MESH.areas.tolist()])
 def test_a_plot_shows_the_mesh_and_leaves_out_the_hole(plt, values):
     ax = MESH.plot(values)
@@ -139,6 +151,11 @@ def test_a_picture_has_outline_edges_and_the_right_area():
     assert enclosed(outline) == pytest.approx(area_of(MESH) * scale[0] ** 2, rel=0.01)
     everything = np.concatenate([*outline, *edges])
     assert (everything >= 0).all() and (everything <= (WIDTH, HEIGHT)).all()
+
+
+@pytest.mark.parametrize("item", [MESH, RING])
+def test_pictures_have_a_background_for_dark_themes(item):
+    assert re.search(r'<svg [^>]*style="background:#fff"', item._repr_html_())
 
 
 def test_segments_inside_are_drawn_and_the_boundary_only_once():
