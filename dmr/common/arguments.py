@@ -184,7 +184,9 @@ def kind_of(value: object) -> str:
 
 
 def checks_keywords(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Makes a function refuse unknown keyword arguments by a `WrongTypeError`, which is also a TypeError.
+    """Makes a function refuse unknown keyword arguments, and options without their names, by a `WrongTypeError`.
+
+    This is also a TypeError.
 
     Its signature, docstring and name stay visible.
     """
@@ -192,9 +194,14 @@ def checks_keywords(function: Callable[Parameters, Result]) -> Callable[Paramete
     name, code = plain.__name__, plain.__code__
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     are_known = frozenset(known).issuperset
+    takes = code.co_argcount
 
     @wraps(function)
     def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        if len(args) > takes and len(known) > takes:
+            raise WrongTypeError(
+                f"{name} takes its options by name, such as {known[takes]}=...: {shortened(args[takes])} has none"
+            )
         if not are_known(kwargs):
             unknown = next(each for each in kwargs if each not in known)
             near = nearest(unknown, known)

@@ -17,7 +17,7 @@ from dmr.common.files.compressed import read_unpacked
 from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, kind_of, list_in
 from dmr.domains.projecting import LONGITUDE_LATITUDE
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, OptionError, WrongTypeError, file_error
-from dmr.mesh.arguments import file_path
+from dmr.mesh.arguments import are_geometries, file_path
 from dmr.mesh.types import Pslg
 
 BYTES_PER_BYTE = 5  # memory per byte of JSON, parsed to Python's lists and numbers
@@ -88,8 +88,8 @@ def from_shapely(
 
     Args:
         geometry: a Polygon, MultiPolygon, LineString, Point, GeometryCollection, ... of shapely; any other object
-            with a `__geo_interface__` (tables of geopandas, features of fiona); a list of such objects; or well-known
-            text, which requires shapely.
+            with a `__geo_interface__` (tables of geopandas, features of fiona); a list or array of such objects; or
+            well-known text, which requires shapely.
         attribute, area, marker: properties of features, such as the columns of a table of geopandas, as for
             `from_geojson`.
         crs: the coordinate reference system of the coordinates, such as "OGC:CRS84" for longitudes and latitudes; by
@@ -110,7 +110,7 @@ def from_shapely(
     system = str(known) if crs is None and known is not None else crs
     if isinstance(geometry, str):
         geometry = _parsed_text(geometry)
-    if isinstance(geometry, list | tuple):
+    if isinstance(geometry, list | tuple) or are_geometries(geometry):
         features = [_as_feature(_interface(each)) for each in geometry]
         return _domain({"type": "FeatureCollection", "features": features}, options, system)
     return _domain(_interface(geometry), options, system)

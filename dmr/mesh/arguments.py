@@ -13,6 +13,13 @@ from dmr.common.text import option
 from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh, Pslg, check_indices
 
+# How triangulations of other packages become meshes, by the attributes that they have.
+_TRIANGULATIONS = {
+    ("points", "simplices"): "d.points, d.simplices",  # scipy.spatial.Delaunay
+    ("x", "y", "triangles"): "numpy.column_stack([t.x, t.y]), t.triangles",  # matplotlib.tri.Triangulation
+    ("p", "t", "facets"): "m.p.T, m.t.T",  # skfem.MeshTri
+}
+
 
 def check_kind(
     item: Any,
@@ -41,6 +48,13 @@ def check_kind(
     raise WrongTypeError(f"{option(name)} must be {wanted}, not {_described(item, kinds)}")
 
 
+def are_geometries(item: Any) -> bool:
+    """Whether an item is a list or a one-dimensional array that begins with a geometry of another package."""
+    if not (isinstance(item, list | tuple) or getattr(item, "ndim", None) == 1):
+        return False
+    return hasattr(next(iter(item), None), "__geo_interface__")
+
+
 def file_path(path: Any, name: str = "path") -> Path:
     """Converts a file name, the argument `name`, to a path.
 
@@ -64,6 +78,10 @@ def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
         return f"{what}, which has no triangles: dmr.triangulate or dmr.refine it first"
     if type(item).__module__.partition(".")[0] == "meshio":
         return f"{what} from meshio: convert it with dmr.io.from_meshio"
+    if Mesh in kinds:
+        for names, arguments in _TRIANGULATIONS.items():
+            if all(hasattr(item, name) for name in names):
+                return f"{what}: make one by dmr.Mesh({arguments})"
     if isinstance(item, np.ndarray | list | tuple | dict):
         makers: dict[type[Mesh] | type[Pslg], str] = {
             Mesh: "dmr.Mesh(vertices, triangles)",

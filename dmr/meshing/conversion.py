@@ -12,7 +12,7 @@ from dmr.common.arguments import switch
 from dmr.common.number_arrays import given_array
 from dmr.common.text import option
 from dmr.errors import OptionError, WrongTypeError
-from dmr.mesh.arguments import check_kind
+from dmr.mesh.arguments import are_geometries, check_kind
 from dmr.mesh.arrays import real_table
 from dmr.mesh.types import Mesh, Pslg
 
@@ -43,7 +43,8 @@ def as_domain(item: Any, name: str, *, convex_hull: bool = False) -> tuple[Pslg,
 
     Args:
         item: a `Pslg`; (n, 2) points; a pair of points and (s, 2) segments; a dictionary of the `triangle` package, of
-            which triangles are not used; a GeoJSON object; a geometry with a `__geo_interface__`, or a list of them.
+            which triangles are not used; a GeoJSON object; a geometry with a `__geo_interface__`, or a list or array of
+            them.
         name: the name of the argument, for messages.
         convex_hull: whether the caller asks for the convex hull of the graph.
 
@@ -91,7 +92,7 @@ def _converted(item: Any, wanted: type[Mesh] | type[Pslg]) -> Any:
         kind = Mesh if wanted is Mesh and "triangles" in item else Pslg
         return kind.from_triangle(item)
     sequence = isinstance(item, list | tuple)
-    if hasattr(item, "__geo_interface__") or (sequence and item and hasattr(item[0], "__geo_interface__")):
+    if hasattr(item, "__geo_interface__") or are_geometries(item):
         from dmr.domains import from_shapely
 
         return from_shapely(item)
@@ -109,6 +110,8 @@ def _of_tables(item: list[Any] | tuple[Any, ...]) -> Pslg:
             f"points and segments are a pair, and this sequence has length {len(item)}: "
             "dmr.Pslg(points, segments, holes=..., regions=...) holds more"
         )
+    if getattr(item[1], "shape", (0,))[1:] == (3,):
+        raise WrongTypeError("points and triangles are a mesh, dmr.Mesh(points, triangles); segments have two columns")
     return Pslg(real_table(item[0], (None, 2), "points"), item[1])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -197,6 +198,31 @@ def test_a_list_of_neighbours_is_their_union():
     assert dmr.validate(fine, input=parts, min_angle=30, max_area=0.1).ok
 
 
+def test_an_array_of_geometries_is_a_list_of_them():
+    """As of `shapely.get_parts`, and the values of a column of geopandas."""
+    parts = np.array([Feature(ring((k, 0), (k + 1, 0), (k + 1, 1), (k, 1))) for k in range(3)])
+    assert parts.shape == (3,)
+    assert area_of(dmr.triangulate(parts)) == area_of(dmr.triangulate(dmr.domains.from_shapely(parts))) == 3
+
+
+@pytest.mark.parametrize(
+    ("attributes", "hint"),
+    [
+        (["points", "simplices"], r"dmr.Mesh\(d.points, d.simplices\)"),
+        (["x", "y", "triangles"], r"dmr.Mesh\(numpy.column_stack\(\[t.x, t.y\]\), t.triangles\)"),
+        (["p", "t", "facets"], r"dmr.Mesh\(m.p.T, m.t.T\)"),
+    ],
+)
+def test_triangulations_of_other_packages_are_refused_with_a_remedy(attributes, hint):
+    with pytest.raises(WrongTypeError, match=f"not a SimpleNamespace: make one by {hint}"):
+        dmr.refine(SimpleNamespace(**dict.fromkeys(attributes)))
+
+
+def test_points_and_triangles_are_not_points_and_segments():
+    with pytest.raises(WrongTypeError, match=r"points and triangles are a mesh, dmr.Mesh\(points, triangles\)"):
+        dmr.refine((SQUARE, np.array([[0, 1, 2], [0, 2, 3]])))
+
+
 def test_a_list_of_geometries_and_other_things_is_refused():
     with pytest.raises(OptionError, match="a geometry has a __geo_interface__"):
         dmr.triangulate([Feature(ring(*BAY)), 7])
@@ -211,5 +237,5 @@ def test_shapely_and_geopandas():
     assert area_of(dmr.triangulate(scattered)) == 16
     geopandas = pytest.importorskip("geopandas")
     table = geopandas.GeoDataFrame({"soil": [1, 2]}, geometry=[shapely.box(0, 0, 1, 1), shapely.box(1, 0, 2, 2)])
-    for domain in (table, table.geometry, list(table.geometry)):
+    for domain in (table, table.geometry, list(table.geometry), table.geometry.values, table.geometry.to_numpy()):
         assert area_of(dmr.triangulate(domain)) == 3

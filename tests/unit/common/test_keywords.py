@@ -52,6 +52,19 @@ def test_what_may_have_been_meant_is_named():
         dmr.adapt(dmr.triangulate(corners), 0.1, minangle=3)
 
 
+def test_options_without_names_are_refused():
+    """As in calls of the triangle package, which takes its switches second."""
+    corners = [(0, 0), (1, 0), (0, 1)]
+    with pytest.raises(
+        WrongTypeError, match=r"^refine takes its options by name, such as min_angle=...: 'pq30' has none$"
+    ):
+        dmr.refine(corners, "pq30")
+    with pytest.raises(
+        TypeError, match=r"^triangulate takes its options by name, such as on_conflict=...: 30 has none$"
+    ):
+        dmr.triangulate(corners, 30)
+
+
 def test_the_function_looks_like_itself():
     def plain(first: int, *, second: int = 2) -> int:
         """Adds."""
