@@ -151,7 +151,8 @@ def _parsed(path: Path) -> Any:
     except MemoryError as error:
         raise file_error(error, path, "cannot be read") from error
     except json.JSONDecodeError as error:
-        raise FileContentError(f"is not JSON: {error.msg} at column {error.colno}", path, error.lineno) from error
+        wrong = error.msg.removesuffix(" at")
+        raise FileContentError(f"is not JSON: {wrong} at column {error.colno}", path, error.lineno) from error
     except UnicodeDecodeError as error:
         raise FileContentError(f"is not JSON: it is not encoded in UTF-8 (byte {error.start})", path) from error
     except (RecursionError, ValueError) as error:

@@ -59,6 +59,9 @@ def read_npz(path: Path) -> Mesh | Pslg:
     """
     try:
         with path.open("rb") as file, contextlib.ExitStack() as stack:
+            if not file.read(6).startswith((b"PK", b"\x93NUMPY")):  # numpy would take it for pickled objects
+                raise FileContentError("is damaged, or not an .npz file: it does not begin as one", path)
+            file.seek(0)
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise FileContentError("is a single array (.npy), not an .npz archive", path)

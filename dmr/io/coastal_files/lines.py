@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.available import require_memory
+from dmr.common.text import counted
 from dmr.errors import FileContentError, file_error
 from dmr.io.columns import shown
 from dmr.mesh.types import Float, Int
@@ -106,7 +107,8 @@ class Numbering:
 def _row(number: int, fields: Sequence[bytes], names: Sequence[str], path: Path) -> list[float]:
     """The numbers of one line, in which Fortran may write exponents with a D."""
     if len(fields) < len(names):
-        raise FileContentError(f"has {len(fields)} fields instead of {len(names)} ({', '.join(names)})", path, number)
+        there = counted(len(fields), "field")
+        raise FileContentError(f"has {there} instead of {len(names)} ({', '.join(names)})", path, number)
     values = []
     for field, name in zip(fields, names, strict=True):
         try:

@@ -49,6 +49,8 @@ def read_sms(path: Path) -> Mesh:
         elif card in _OTHER_ELEMENTS:
             raise FileContentError(f"holds an element {card.decode()}: only triangles, E3T, can be read", path, number)
     nodes = cards[b"ND"]
+    if not nodes:
+        raise FileContentError("holds no nodes", path)
     table = numbers_in(nodes, ("node", "x", "y", "z"), path)
     numbering = Numbering(whole_numbers_in(nodes, ("node",), path)[:, 0], nodes, path)
     triangles, materials = _elements(cards[b"E3T"], numbering, path)

@@ -35,6 +35,8 @@ log = logging.getLogger("dmr.io")
 # meshio signs its files with its version and, in some formats, the time; the signature must not be part of a result.
 _SIGNATURE = re.compile(rb"meshio v[0-9][\w.]*(, [0-9]{4}-[0-9:T.+-]+)?")
 _SIGNATURE_WITHIN = 512
+
+_FAILURE = re.compile(r" ?\bError: Couldn't read file .* as [\w-]+$")
 _OUR_SIGNATURE = b"dmr through meshio"
 
 # The standard streams are redirected for the whole process while meshio runs, so calls are serialised.
@@ -250,7 +252,9 @@ def _contained(path: Path, failure: str, error_type: type[FileError]) -> Iterato
     except (OSError, MemoryError) as error:
         raise file_error(error, path, failure) from error
     except SystemExit as error:
-        raise error_type(f"{failure}: {_sentence(said.getvalue()) or 'meshio gives no reason'}", path) from error
+        unknown = "it is damaged, or in another format" if error_type is FileContentError else "meshio gives no reason"
+        reason = _sentence(said.getvalue()) or unknown
+        raise error_type(f"{failure}: {reason}", path) from error
     except Exception as error:  # meshio's parsers can fail with any exception
         reason = _sentence(str(error)) or _sentence(said.getvalue())
         known = type(error).__name__ in ("ReadError", "WriteError") or isinstance(error, EOFError)
@@ -262,8 +266,8 @@ def _contained(path: Path, failure: str, error_type: type[FileError]) -> Iterato
 
 
 def _sentence(text: str) -> str:
-    """The output of meshio, on one line."""
-    return " ".join(text.split())[:300]
+    """The output of meshio, on one line, without the name of the file, which our message has."""
+    return _FAILURE.sub("", " ".join(text.split()))[:300]
 
 
 _Data = TypeVar("_Data", str, bytes)

@@ -274,6 +274,7 @@ def test_invalid_files_are_refused(tmp_path):
     for content, said, line in (
         (b'{"type":\n\n "Polygon",}', "is not JSON: ", 3),
         (b"", "is not JSON", 1),
+        (b'{"type', "is not JSON: Unterminated string starting at column 2", 1),
         (b'\xff\xfe{"type"', "not encoded in UTF-8", None),
         (b"[" * 200_000, "cannot be read as JSON", None),
         (b"[1, 2]", "it has no type", None),

@@ -163,6 +163,7 @@ def test_files_of_other_programs(tmp_path: Path, caplog: pytest.LogCaptureFixtur
         ("1.0D+01", "nan", 3, "'nan' is not a finite number (depth)"),
         (" 30 2.0", " 2 2.0", 5, "node 2 occurs a second time"),
         (" 5 1.0 1.0 -3", " 5 1.0 1.0", 8, "has 3 fields instead of 4 (node, x, y, depth)"),
+        (" 5 1.0 1.0 -3", " 5", 8, "has 1 field instead of 4 (node, x, y, depth)"),
         ("2 3 2 30 5", "2 4 2 30 5", 10, "the element has 4 corners, not 3"),
         ("2 3 2 30 5", "2 3 2 31 5", 10, "names node 31, which does not exist"),
         ("2 3 2 30 5", "2 3 2 1e10 5", 10, "'1e10' is not a whole number of 32 bits (corner 2)"),
@@ -313,6 +314,12 @@ def test_faults_of_2dm_are_named(old: str, new: str, line: int, message: str, tm
     with pytest.raises(FileError) as caught:
         read(path)
     assert (caught.value.line, caught.value.reason) == (line, message)
+
+
+def test_a_2dm_file_without_nodes_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.2dm").write_text("MESH2D\n")
+    with pytest.raises(FileError, match="holds no nodes"):
+        read(tmp_path / "a.2dm")
 
 
 def test_requests_that_the_formats_do_not_support(tmp_path: Path) -> None:

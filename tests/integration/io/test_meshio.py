@@ -248,6 +248,14 @@ def refused(path: Path) -> str:
     return caught.value.reason
 
 
+def test_a_truncated_file_is_called_damaged(tmp_path: Path) -> None:
+    write(tmp_path / "a.vtu", BARE)
+    (tmp_path / "b.vtu").write_bytes((tmp_path / "a.vtu").read_bytes()[:-200])
+    assert refused(tmp_path / "b.vtu") == "cannot be read as vtu: it is damaged, or in another format"
+    (tmp_path / "b.vtk").write_text("# vtk\n")
+    assert refused(tmp_path / "b.vtk") == "cannot be read as vtk: Illegal VTK header"
+
+
 def test_a_constant_third_coordinate_is_dropped_and_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "dmr.io")
     path = put(tmp_path / "a.vtk", [[0, 0, 2.5], [1, 0, 2.5], [0, 1, 2.5]], [("triangle", [[0, 1, 2]])])

@@ -86,6 +86,9 @@ def test_invalid_files_are_refused(tmp_path: Path) -> None:
     np.save(buffer, np.zeros(3))
     path.write_bytes(buffer.getvalue())
     assert "single array" in refused(path)
+    for data in (b"", b"(lp0\n.", b"\x80\x04N."):  # the last two are pickles
+        path.write_bytes(data)
+        assert refused(path) == "is damaged, or not an .npz file: it does not begin as one"
 
 
 def test_labels_of_triangles_as_rows_of_tables(tmp_path: Path) -> None:
