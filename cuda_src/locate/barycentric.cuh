@@ -19,26 +19,29 @@ INLINE float64 place_along(Point u, Point v, Point p) {
     return length > 0.0 ? between_0_and_1((rest.x * along.x + rest.y * along.y) / length) : 0.0;
 }
 
-// weights: not negative, with sum 1 up to rounding, and exactly 1 at a corner. In a thin triangle, which rounding makes
-// a line, they are those of the nearest point on its longest edge.
+// The weights in a triangle that rounding makes a line: those of the nearest point on its longest edge, except at a
+// corner.
+INLINE void barycentric_in_thin(const Point (&corner)[3], Point p, float64 (&weights)[3]) {
+    int longest = 0; // the edge opposite this corner
+    float64 most = -1.0;
+    for (int k = 0; k < 3; ++k) {
+        const float64 length = squared_length(corner[k == 2 ? 0 : k + 1], corner[k == 0 ? 2 : k - 1]);
+        longest = length > most ? k : longest;
+        most = length > most ? length : most;
+    }
+    const int start = longest == 2 ? 0 : longest + 1, stop = longest == 0 ? 2 : longest - 1;
+    const bool is_apex = p.x == corner[longest].x && p.y == corner[longest].y;
+    const float64 place = place_along(corner[start], corner[stop], p);
+    weights[longest] = is_apex ? 1.0 : 0.0;
+    weights[start] = is_apex ? 0.0 : 1.0 - place;
+    weights[stop] = is_apex ? 0.0 : place;
+}
+
+// weights: not negative, with sum 1 up to rounding, and exactly 1 at a corner.
 INLINE void barycentric(const Point (&corner)[3], Point p, float64 (&weights)[3]) {
     const Point u = minus(corner[1], corner[0]), v = minus(corner[2], corner[0]);
     const float64 left = u.x * v.y, right = u.y * v.x, twice_area = left - right;
-    if (magnitude(twice_area) <= THIN * (magnitude(left) + magnitude(right))) {
-        int longest = 0; // the edge opposite this corner
-        float64 most = -1.0;
-        for (int k = 0; k < 3; ++k) {
-            const float64 length = squared_length(corner[k == 2 ? 0 : k + 1], corner[k == 0 ? 2 : k - 1]);
-            longest = length > most ? k : longest;
-            most = length > most ? length : most;
-        }
-        const int start = longest == 2 ? 0 : longest + 1, stop = longest == 0 ? 2 : longest - 1;
-        const float64 place = place_along(corner[start], corner[stop], p);
-        weights[longest] = 0.0;
-        weights[start] = 1.0 - place;
-        weights[stop] = place;
-        return;
-    }
+    const bool is_thin = magnitude(twice_area) <= THIN * (magnitude(left) + magnitude(right));
     const float64 sign = twice_area < 0.0 ? -1.0 : 1.0;
     const Point a = minus(corner[0], p), b = minus(corner[1], p), c = minus(corner[2], p);
     const float64 areas[] = {sign * cross(b, c), sign * cross(c, a), sign * cross(a, b)};
@@ -46,6 +49,11 @@ INLINE void barycentric(const Point (&corner)[3], Point p, float64 (&weights)[3]
     for (int k = 0; k < 3; ++k) {
         weights[k] = areas[k] > 0.0 ? areas[k] : 0.0; // rounding may have made it negative
         whole += weights[k];
+    }
+    // Two corners that are near to each other may coincide in the differences from a point that is far from both.
+    if (is_thin || magnitude(whole - magnitude(twice_area)) > 0.5 * magnitude(twice_area)) {
+        barycentric_in_thin(corner, p, weights);
+        return;
     }
     for (int k = 0; k < 3; ++k)
         weights[k] /= whole;

@@ -286,7 +286,7 @@ class Front:
         nodes, most = int(numbers[Entry.FRONT_NODES]), MOST_PROPOSALS * max(2 * pending, FEWEST_PENDING)
         capacity = 2 * max(nodes, pending, FEWEST_NODES)
         self._points, self._node_sizes = self._points.grown(capacity), self._node_sizes.grown(capacity)
-        self._beside_gap = self._beside_gap.grown(capacity)
+        self._beside_gap = self._beside_gap.grown(self._points.size)
         lists, sizes = device.empty(2 * most, PROPOSAL), device.empty(most, np.float64)
         first = self._apexes.size * (int(numbers[Entry.FRONT_ROUND]) % 2)
         last = first + int(numbers[Entry.PENDING_PROPOSALS])

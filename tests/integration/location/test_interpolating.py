@@ -122,6 +122,17 @@ def test_triangles_that_rounding_makes_a_line(device_options):
     assert inside.sum() >= 3 and np.allclose(found[inside], points[inside, 0], atol=1e-12)
 
 
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_corners_that_coincide_in_the_differences_from_a_point(first, device_options):
+    """Two corners are 1e-20 apart, and the third is 1e20 times as far from them."""
+    corners = np.array([[-1.6e-20, 1e-20], [-0.4, -0.13], [-1e-33, 4e-34]])
+    mesh = dmr.Mesh(corners, [np.roll([0, 1, 2], first)])
+    values = np.array([7.0, 3.0, 8.0])
+    assert np.array_equal(dmr.interpolate(mesh, values, corners, **device_options), values)
+    half, far = dmr.interpolate(mesh, values, [0.5 * corners[1], [-1, -1]], nearest=True, **device_options)
+    assert far == 3.0 and 5.0 <= half <= 5.5
+
+
 def test_values_that_fit_no_mesh_are_refused():
     octahedron = dmr.Mesh([[0, 0], [3, 0], [0, 3], [1, 1]], [[0, 1, 3], [1, 2, 3], [2, 0, 3]])
     pinched = dmr.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2], [0, 1, 2], [0, 1, 2]])

@@ -393,6 +393,20 @@ def test_the_cells_of_the_front_get_more_slots_when_they_need_them(monkeypatch):
     assert tables[-1] > tables[0]
 
 
+def test_all_arrays_of_nodes_have_the_same_capacity(monkeypatch):
+    """A long outline and a lattice of few points: those that had grown before were larger than the others."""
+    lollipop = domains.polygon([(0, 0), (2200, 0), (2200, -4), (2212, -4), (2212, 8), (2200, 8), (2200, 2.9), (0, 2.9)])
+    capacities, reserve = [], front.Front._reserve
+
+    def noted(self, pending):
+        reserve(self, pending)
+        capacities.append([array.size for array in (self._points, self._node_sizes, self._beside_gap)])
+
+    monkeypatch.setattr(front.Front, "_reserve", noted)
+    dmr.refine(lollipop, size=1.0, device="cpu")
+    assert capacities and all(len(set(sizes)) == 1 for sizes in capacities)
+
+
 @pytest.mark.parametrize(("layers", "fitting"), [(2.2, 2), (2.6, 3), (3.6, 4), (4.6, 5)])
 def test_layers_divide_the_width_of_a_strip(layers, fitting, device_options):
     height = layers * np.sqrt(3) / 2
