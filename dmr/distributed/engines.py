@@ -73,6 +73,6 @@ def _process_pool(store: Store, *, workers: int, resources: Resources) -> Proces
     return ProcessPool(store, workers, resources)
 
 
-def _in_process(store: Store, *, resources: Resources) -> AbstractContextManager[Runner]:
+def _in_process(store: Store, *, resources: Resources) -> InProcess:
     spare_flushes(store)
-    return nullcontext(InProcess(store, resources))
+    return InProcess(store, resources)

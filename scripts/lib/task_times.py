@@ -93,11 +93,14 @@ class Recorder:
 
     Attributes:
         runner: runs the tasks; groups: those that have ended; begun: seconds since 1970 when this was made.
+        later: when second outputs of tasks (`Task.then`) were completed, beside later groups.
     """
 
     runner: Runner
     groups: list[Group] = field(default_factory=list)
     begun: float = field(default_factory=time.time)
+    later: list[Times] = field(default_factory=list)
+    _incomplete: list[str] = field(default_factory=list)  # second outputs
 
     @property
     def store(self) -> Store:
@@ -115,11 +118,19 @@ class Recorder:
             system = None if before is None or after is None else after.since(before)
             found = tuple(each for each in times if each is not None)
             self.groups.append(Group(function, begun, ended, found, system))
+        self._incomplete += [task.then.name for task in todo if task.then is not None]
+        times_of_second = {name: self.store.times(name) for name in self._incomplete}
+        self.later += [found for found in times_of_second.values() if found is not None]
+        self._incomplete = [name for name, found in times_of_second.items() if found is None]
         return summaries
 
     def timeline(self) -> list[str]:
-        """Returns the lines of all groups."""
-        return [line for group in self.groups for line in group.timeline(self.begun)]
+        """Returns the lines of all groups, and those of second outputs as of one."""
+        groups = [*self.groups]
+        if self.later:
+            begun, ended = min(each.begun for each in self.later), max(each.ended for each in self.later)
+            groups.append(Group("second outputs", begun, ended, tuple(self.later)))
+        return [line for group in groups for line in group.timeline(self.begun)]
 
 
 def shared_seconds(times: Sequence[Times]) -> float:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from dmr.common.files.flushing import flush_file
 from dmr.distributed.jobs.folder import Folder
+from dmr.distributed.jobs.making import Making
 from dmr.distributed.jobs.steps import recorded_steps
 from dmr.distributed.jobs.task import DIGEST_DIGITS, Resources, Task
 from dmr.errors import file_error
 
 SUMMARY, TIMES = "summary.json", "times.json"
-TEMPORARY_PREFIX = ".new-"
+TEMPORARY_PREFIX, MAKING_PREFIX = ".new-", ".making-"
 
 
 class Times(NamedTuple):
@@ -108,22 +109,82 @@ class Store:
         Raises:
             FileError: its output cannot be written. Whatever the task raises.
         """
-        summary = self.summary(task.name)
+        summary, rest = self.begin(task, resources)
+        if rest is not None:
+            rest()
+        return summary
+
+    def begin(self, task: Task, resources: Resources) -> tuple[dict[str, Any], Callable[[], None] | None]:
+        """Runs a task, as `run`, until its own output is complete.
+
+        Returns:
+            Its summary, and what makes the output of `Task.then`, which must be called: tasks that need that output
+            wait for it. None if there is no such output, or if this method has made it.
+        """
+        for each in task.needs:
+            self._run_needed(each, resources)
+        summary, rest = self.summary(task.name), None
         if summary is None:
-            with self._new(task.name) as out:
-                begun = time.time()
-                with recorded_steps() as steps:
-                    summary = task.call([self.folder(name) for name in task.inputs], out, resources)
-                _write_json(out, TIMES, Times(os.getpid(), begun, time.time(), tuple(steps)))
-                _write_json(out, SUMMARY, summary)
+            summary, rest = self._made(task, resources)
         for name in task.consumed:
             self.folder(name).discard()
-        return summary
+        return summary, rest
+
+    def _run_needed(self, task: Task, resources: Resources) -> None:
+        """Runs a task unless its output is there, or another thread or process completes it."""
+        making = self._making(task)
+        making.wait()
+        if self.summary(task.name) is None:
+            making.take()  # so that others wait
+            try:
+                self.run(task, resources)
+            finally:
+                making.release()
+
+    def _made(self, task: Task, resources: Resources) -> tuple[dict[str, Any], Callable[[], None] | None]:
+        """Makes the output of a task, and a second one if it has one; result and errors are those of `begin`."""
+        then = task.then
+        with contextlib.ExitStack() as second:
+            outputs: list[Folder] = []
+            making = False
+            if then is not None:
+                mark = self._making(then)
+                making = mark.take()
+                second.callback(mark.release)
+                second.enter_context(contextlib.suppress(_NoOutput))
+                outputs.append(second.enter_context(self._new(then.name)))
+            with self._new(task.name) as out:
+                with _recorded(out):
+                    summaries = task.call([self.folder(name) for name in task.inputs], [out, *outputs], resources)
+                    summary = next(summaries)
+                _write_json(out, SUMMARY, summary)
+
+            def complete() -> None:
+                with rest:
+                    with _recorded(outputs[0]):
+                        found = next(summaries, None)
+                    if found is None:
+                        raise _NoOutput
+                    _write_json(outputs[0], SUMMARY, found)
+
+            rest = second.pop_all()
+        if then is None:
+            return summary, None
+        if making:
+            return summary, complete
+        complete()  # without a mark, tasks that need the output would not wait for it
+        return summary, None
+
+    def _making(self, task: Task) -> Making:
+        """Returns the mark of the output of a task."""
+        return Making(self.path / f"{MAKING_PREFIX}{task.name}")
 
     def remove_unfinished(self) -> None:
         """Removes what killed tasks have left; no task may be running."""
         for path in self.path.glob(f"{TEMPORARY_PREFIX}*"):
             shutil.rmtree(path, ignore_errors=True)
+        for path in self.path.glob(f"{MAKING_PREFIX}*"):
+            path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def _new(self, name: str) -> Iterator[Folder]:
@@ -155,6 +216,19 @@ class Store:
         finally:
             out.stop()
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+class _NoOutput(Exception):
+    """A task with two outputs ends before it has made the second one."""
+
+
+@contextlib.contextmanager
+def _recorded(out: Folder) -> Iterator[None]:
+    """Writes when a block ran, and its steps, to an output."""
+    begun = time.time()
+    with recorded_steps() as steps:
+        yield
+    _write_json(out, TIMES, Times(os.getpid(), begun, time.time(), tuple(steps)))
 
 
 @contextlib.contextmanager

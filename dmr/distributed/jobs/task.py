@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -30,8 +30,9 @@ class Resources:
 
 
 # Called with the folders of the inputs, the folder for the output, and the options by name. Returns a summary: small,
-# plain JSON values.
-TaskFunction = Callable[..., Mapping[str, Any]]
+# plain JSON values. A function with two outputs gets a folder for each, and yields a summary when one is complete, in
+# order; if it ends before, there is no second output.
+TaskFunction = Callable[..., Mapping[str, Any] | Iterable[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class Task:
             are not part of the name.
         light: whether it is only for workers that have nothing else to do, and otherwise comes after the tasks beside
             it; not part of the name.
+        then: the task whose output is the second one of the function. It is called only if the process of this task
+            has ended before that output was complete. Not part of the name.
+        needs: those tasks of whose outputs some are inputs, but may not be complete when this one begins; not part of
+            the name.
     """
 
     function: str
@@ -55,6 +60,8 @@ class Task:
     version: str = __version__
     consumed: tuple[str, ...] = ()
     light: bool = False
+    then: Task | None = None
+    needs: tuple[Task, ...] = ()
 
     @classmethod
     def of(cls, function: TaskFunction, inputs: Sequence[str] = (), **options: Any) -> Task:
@@ -67,14 +74,16 @@ class Task:
         function = self.function.rpartition(":")[2]
         return f"{function}-{digest([self.version, self.function, self.inputs, self.options])}"
 
-    def call(self, inputs: Sequence[Folder], out: Folder, resources: Resources) -> dict[str, Any]:
+    def call(
+        self, inputs: Sequence[Folder], outputs: Sequence[Folder], resources: Resources
+    ) -> Iterator[dict[str, Any]]:
         """Calls the function.
 
         Args:
-            inputs: the folders of `inputs`; out: an empty folder; resources: what the function may use.
+            inputs: the folders of `inputs`; outputs: an empty folder per output; resources: what the function may use.
 
         Returns:
-            Its summary, as it is after writing and reading it as JSON.
+            A summary when an output is complete, as it is after writing and reading it as JSON.
 
         Raises:
             OptionError: this process has another version of the package. Whatever the function raises.
@@ -86,8 +95,8 @@ class Task:
             )
         module, _, name = self.function.partition(":")
         function: TaskFunction = getattr(importlib.import_module(module), name)
-        summary: dict[str, Any] = json.loads(json.dumps(function(inputs, out, resources, **self.options)))
-        return summary
+        found = function(inputs, *outputs, resources, **self.options)
+        return (json.loads(json.dumps(summary)) for summary in ([found] if isinstance(found, Mapping) else found))
 
 
 def digest(values: Any) -> str:

@@ -48,21 +48,20 @@ class Held(NamedTuple):
     Attributes:
         name: the task in whose output it is; place: its place there; first: the number of its first new vertex.
         piece: the piece of the result that it belongs to.
-        core: whether it is the core of a tile, which has begun a file.
+        tile: if it is the core of a tile, which has begun a file, the task that has refined the tile. Its output has
+            the reach of the core, because the core may not be complete yet.
     """
 
     name: str
     place: int
     first: int
     piece: int
-    core: bool = False
+    tile: str = ""
 
     @property
-    def finish(self) -> Task | None:
-        """The task that finishes what a core has begun; no other task may read the core meanwhile."""
-        if not self.core:
-            return None
-        return replace(Task.of(finish_core, [self.name], place=self.place, first=self.first), light=True)
+    def reach(self) -> str:
+        """The task in whose output its reach is."""
+        return self.tile or self.name
 
 
 class Waiting(NamedTuple):
@@ -171,6 +170,7 @@ class Passes:
         self._loose: bool = start["loose"]
         self._placed: bool = start.get("placed", False)
         self._held: list[Held] = []
+        self._cores: dict[str, Task] = {}  # the tasks that make them, by name
         self._pieces = 0
         self._passes = [(len(tiles), start["coarse"])]
 
@@ -241,13 +241,10 @@ class Passes:
 
     def _done(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> list[Waiting]:
         """Calls a function of tiles, and numbers their vertices; returns those in which something waits."""
-        stored = self._bounds.stored()
-        todo = [
-            Task.of(function, [self._whole, folder], bounds=stored, tile=place, **options) for folder, place in tiles
-        ]
+        todo = [self._task(function, place, options) for place in tiles]
         try:
             # While a band is refined, which is one tile, the other workers have nothing else to do. It reads no core.
-            beside = [task for held in self._held if (task := held.finish)] if len(todo) == 1 else []
+            beside = [task for held in self._held if (task := self._finish(held))] if len(todo) == 1 else []
             summaries = self._runner.run([*todo, *beside])[: len(todo)]
         except OutOfMemoryError as error:
             if self._grown == self._asked:
@@ -260,13 +257,33 @@ class Passes:
         for task, summary in zip(todo, summaries, strict=True):
             self._held.append(Held(task.name, 0, self._vertices, self._pieces))
             if summary["core"]:
-                self._held.append(Held(task.name, 1, self._vertices, self._pieces, core=True))
+                assert task.then is not None
+                self._cores[task.then.name] = task.then
+                self._held.append(Held(task.then.name, tasks.CORE, self._vertices, self._pieces, task.name))
             if summary["seeds"]:
                 found.append(Waiting(task.name, self._vertices, summary["seeds"]))
             self._pieces += 1
             self._vertices += summary["inserted"]
             self._warnings += [each for each in summary["warnings"] if each not in self._warnings]
         return found
+
+    def _task(self, function: TaskFunction, place: Place, options: dict[str, Any]) -> Task:
+        """Returns the task of a tile."""
+        folder, tile = place
+        inputs, given = [self._whole, folder], {"bounds": self._bounds.stored(), "tile": tile, **options}
+        task = Task.of(function, inputs, **given)
+        return replace(task, then=Task.of(tasks.store_core, inputs, **given)) if function is tasks.refine else task
+
+    def _needed(self, patches: Iterable[Held]) -> tuple[Task, ...]:
+        """Returns the tasks that make the cores among patches, which may not be complete yet."""
+        return tuple(self._cores[held.name] for held in patches if held.tile)
+
+    def _finish(self, held: Held) -> Task | None:
+        """Returns the task that finishes what a core has begun; no other task may read the core meanwhile."""
+        if not held.tile:
+            return None
+        task = Task.of(finish_core, [held.name], place=held.place, first=held.first)
+        return replace(task, light=True, needs=self._needed([held]))
 
     def _next_tiles(self, waiting: Sequence[Waiting], layers: int, turn: int) -> Sequence[Place]:
         """Takes the band around what waits out of the patches, and cuts it into tiles."""
@@ -286,14 +303,15 @@ class Passes:
 
     def _division(self, held: Held, near: Sequence[Waiting], layers: int) -> Task:
         options = {"place": held.place, "first": held.first, "layers": layers, "others": [each.first for each in near]}
-        return Task.of(tasks.divide, [self._whole, held.name, *(each.name for each in near)], **options)
+        task = Task.of(tasks.divide, [self._whole, held.name, *(each.name for each in near)], **options)
+        return replace(task, needs=self._needed([held]))
 
     def _reached(self, waiting: Sequence[Waiting]) -> dict[Held, list[Waiting]]:
         """Returns the patches that bands reach, each with the tiles whose seeds do."""
         own = {each.name: k for k, each in enumerate(waiting)}
         match = Task.of(
             tasks.match_reaches,
-            [*(each.name for each in self._held), *(each.name for each in waiting)],
+            [*(each.reach for each in self._held), *(each.name for each in waiting)],
             places=[held.place for held in self._held],
             firsts=[held.first for held in self._held],
             own=[own.get(held.name, -1) if held.place == 0 else -1 for held in self._held],
@@ -304,12 +322,14 @@ class Passes:
         return {held: [waiting[k] for k in tiles] for held, tiles in near if tiles}
 
     def _result(self) -> Tiled:
-        found = []
+        found, todo = [], []
         for number, patches in enumerate(self._by_piece()):
             names, places, firsts, *_ = zip(*patches, strict=True)
-            finish = next((task for held in patches if (task := held.finish)), None)  # there is one core at most
-            found.append(PieceSource("", self._whole, names, places, firsts, self._loose and number == 0, finish))
-        todo = [Task.of(tasks.summarize, each.inputs, places=each.places, firsts=each.firsts) for each in found]
+            finish = next((task for held in patches if (task := self._finish(held))), None)  # there is one core at most
+            piece = PieceSource("", self._whole, names, places, firsts, self._loose and number == 0, finish)
+            border = Task.of(tasks.summarize, piece.inputs, places=piece.places, firsts=piece.firsts)
+            found.append(piece)
+            todo.append(replace(border, needs=self._needed(patches)))
         summaries = self._runner.run(todo)
         unrefined: Counter[str] = Counter()
         for summary in summaries:

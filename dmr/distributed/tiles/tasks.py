@@ -3,7 +3,7 @@
     begin      the source           -> the whole mesh, if it is small; else a coarse mesh, cut into tiles
     place      a tile               -> the tile with points that are placed by size (in passes of their own)
     regroup    tiles with points    -> a tile to refine
-    refine     a tile               -> its margin and its core, and how far what waits is from their borders
+    refine     a tile               -> its margin, how far what waits is from its border, and then the core
     match      reaches              -> the patches that the band reaches
     divide     a refined tile       -> its part for the band, and its rest
     join       parts for the band   -> the band, cut into tiles
@@ -14,8 +14,10 @@ A folder that holds several patches has each under its place: "3-triangles", ...
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from dmr.common.pooling import ForkSafeLock
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step
+from dmr.distributed.jobs.store import TEMPORARY_PREFIX
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.threaded import flags
 from dmr.distributed.tiles.bands import Reach, divided, reach, unreached
@@ -54,6 +57,7 @@ COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result
 COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 TILES = "tiles"  # the place of `Tiles` in the output of a task
+CORE = 1  # the place of the core of a tile in its output, and of its reach in that of the margin
 _loading = ForkSafeLock()  # one thread loads its tile at a time, so that the first one soon has the device
 NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
 SOURCE_ARRAYS = {
@@ -206,6 +210,7 @@ def regroup(
 def refine(
     inputs: Sequence[Folder],
     out: Folder,
+    core: Folder,
     resources: Resources,
     *,
     bounds: Mapping[str, Any],
@@ -213,12 +218,14 @@ def refine(
     layers: int,
     depth: int,
     placed: bool = False,
-) -> dict[str, Any]:
-    """Refines a tile. The output is its margin (0), and its core (1) unless that is small.
+) -> Iterator[dict[str, Any]]:
+    """Refines a tile. The output is its margin (0), and then the core, unless that is small; `out` has its reach (1).
+
+    Bands are made of margins, while large cores are on their way to their files.
 
     Args:
         inputs: the whole, and the folder of the tile.
-        out, resources: as for all tasks.
+        out, core, resources: as for all tasks.
         tile: its place in the folder; layers: those of the next band; depth: the layers of the margin.
         placed: whether points have been placed by size.
     """
@@ -228,24 +235,36 @@ def refine(
         tiles = Tiles.load(Stored(inputs[1], TILES))
         patch = tiles.tile(tile, resources.threads)
     expected = core_bytes(device, int(tiles.predicted[tile]), labels=patch.has_labels)
-    with CoreArrays(out.path / FILE, expected) as arrays:
+    with CoreArrays(core.path / FILE, expected) as arrays:
         done = refine_patch(patch, whole, asked, device, depth, arrays, resources.threads)
+        margin = len(done.margin.numbers), len(done.margin.mesh.triangles)
         with arrays.finishing():
             with step("reach"):
                 reached = reach(done.margin, done.margin_border, layers, resources.threads)
             with step("write margin"):
                 _save(done.margin, reached, out, 0)
-        if done.core is not None:
-            with step("write core"):
-                margin = len(done.margin.numbers), len(done.margin.mesh.triangles)
-                save_core(arrays, out, 1, margin, thread_count(resources.threads))
-                unreached(done.core_border).save(Stored(out, 1))
-                out.wait()  # the memory of the arrays is used again
-    triangles = len(done.margin.mesh.triangles) + done.core_triangles
-    return {
-        "inserted": done.inserted, "seeds": int(done.margin.seeds.sum()), "warnings": done.warnings,
-        "triangles": triangles, "core": done.core is not None,
-    }  # fmt: skip
+                if done.core is not None:
+                    unreached(done.core_border).save(Stored(out, CORE))
+            yield {
+                "inserted": done.inserted, "seeds": int(done.margin.seeds.sum()), "warnings": done.warnings,
+                "triangles": margin[1] + done.core_triangles, "core": done.core is not None,
+            }  # fmt: skip
+        if done.core is None:
+            return
+        with step("write core"):
+            save_core(arrays, core, CORE, margin, thread_count(resources.threads))
+            unreached(done.core_border).save(Stored(core, CORE))
+            core.wait()  # the memory of the arrays is used again
+    yield {}
+
+
+def store_core(inputs: Sequence[Folder], out: Folder, resources: Resources, **options: Any) -> dict[str, Any]:
+    """Makes the second output of `refine`, if its process has ended before that was complete; refines the tile anew."""
+    with TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=out.path.parent) as folder:
+        margin = Folder(Path(folder))
+        for _ in refine(inputs, margin, out, resources, **options):
+            margin.stop()
+    return {}
 
 
 def _save(patch: Patch, reached: Reach, out: Folder, place: int) -> None:

@@ -6,7 +6,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +105,27 @@ def wait_for_another(inputs: Sequence[Folder], out: Folder, resources: Resources
     while not any(Path(ready).iterdir()) and time.monotonic() < deadline:
         time.sleep(0.01)
     return {"others": len({path.name for path in Path(ready).iterdir()} - {str(os.getpid())})}
+
+
+def make_two(
+    inputs: Sequence[Folder], out: Folder, second: Folder, resources: Resources, *, n: int, fault: str = ""
+) -> Iterator[dict[str, Any]]:
+    """Writes 0 to n - 1, and then their squares, unless there is a `fault`."""
+    out["numbers"] = np.arange(n)
+    yield {"count": n}
+    if fault == "none":
+        return
+    second["numbers"] = np.arange(n) ** 2
+    if fault == "error":
+        raise InvalidMeshError("has no area", "triangle", 7)
+    yield {"squares": n}
+
+
+def make_second(
+    inputs: Sequence[Folder], out: Folder, resources: Resources, *, n: int, fault: str = ""
+) -> dict[str, Any]:
+    """Writes the squares of 0 to n - 1."""
+    out["numbers"] = np.arange(n) ** 2
+    if fault == "error":
+        raise InvalidMeshError("has no area", "triangle", 7)
+    return {"squares": n, "again": True}

@@ -1,0 +1,109 @@
+"""Second outputs of tasks, which are completed beside tasks that do not need them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dmr.distributed.jobs import in_process, making
+from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.store import MAKING_PREFIX, Store
+from dmr.distributed.jobs.task import Resources, Task
+from dmr.errors import InvalidMeshError
+from tests.support.distributed import functions
+from tests.support.paths import ROOT
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path, durable=False)
+
+
+def two(**options: object) -> tuple[Task, Task]:
+    """Returns a task with two outputs, and one that sums both."""
+    then = Task.of(functions.make_second, **options)
+    task = replace(Task.of(functions.make_two, **options), then=then)
+    return task, replace(Task.of(functions.add_up, [task.name, then.name], factor=1), needs=(then,))
+
+
+def test_a_task_makes_both_outputs(store):
+    task, total = two(n=4)
+    assert store.run(task, Resources()) == {"count": 4}
+    assert store.summary(task.then.name) == {"squares": 4}
+    assert store.run(total, Resources())["total"] == 6 + 14
+    assert {path.name for path in store.path.iterdir()} == {task.name, task.then.name, total.name}
+
+
+def test_a_task_that_needs_the_second_output_waits_for_it(store):
+    task, total = two(n=4)
+    summary, complete = store.begin(task, Resources())
+    assert summary == store.summary(task.name) == {"count": 4}
+    assert store.summary(task.then.name) is None
+    threading.Timer(0.2, complete).start()
+    began = time.monotonic()
+    assert store.run(total, Resources())["total"] == 6 + 14
+    assert time.monotonic() - began > 0.1
+    assert store.summary(task.then.name) == {"squares": 4}  # not made again
+
+
+def test_a_task_may_have_no_second_output(store):
+    task, _ = two(n=4, fault="none")
+    store.run(task, Resources())
+    assert [path.name for path in store.path.iterdir()] == [task.name]
+
+
+def test_a_second_output_that_fails_is_an_error_of_the_task_that_needs_it(store, monkeypatch):
+    task, total = two(n=4, fault="error")
+    monkeypatch.setattr(in_process, "open_device", lambda *given: SimpleNamespace(threads=0))
+    with InProcess(store, Resources("cuda:0", 2)) as runner:
+        assert runner.run([task]) == [{"count": 4}]
+        with pytest.raises(InvalidMeshError, match="triangle 7: has no area"):
+            runner.run([total])
+    assert [path.name for path in store.path.iterdir()] == [task.name]
+
+
+def test_the_end_of_a_runner_waits_for_second_outputs(store, monkeypatch):
+    task, _ = two(n=4)
+    monkeypatch.setattr(in_process, "open_device", lambda *given: SimpleNamespace(threads=0))
+    with InProcess(store, Resources("cuda:0", 2)) as runner:
+        runner.run([task])
+    assert store.summary(task.then.name) == {"squares": 4}
+
+
+def test_a_second_output_is_made_anew_if_its_process_has_died(store):
+    task, total = two(n=4)
+    program = f"""
+import os, signal
+from pathlib import Path
+from dmr.distributed.jobs.store import Store
+from dmr.distributed.jobs.task import Resources
+from tests.unit.distributed.test_second_outputs import two
+Store(Path({str(store.path)!r}), durable=False).begin(two(n=4)[0], Resources())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60)
+    assert (store.path / f"{MAKING_PREFIX}{task.then.name}").exists()
+    assert store.summary(task.name) == {"count": 4}
+    assert store.summary(task.then.name) is None
+    assert store.run(total, Resources())["total"] == 6 + 14
+    assert store.summary(task.then.name) == {"squares": 4, "again": True}
+    store.remove_unfinished()
+    assert {path.name for path in store.path.iterdir()} == {task.name, task.then.name, total.name}
+
+
+def test_without_locks_both_outputs_are_complete_at_once(store, monkeypatch):
+    def refuse(descriptor: int) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(making, "take_lock", refuse)
+    task, _ = two(n=4)
+    assert store.begin(task, Resources()) == ({"count": 4}, None)
+    assert store.summary(task.then.name) == {"squares": 4}
