@@ -20,7 +20,7 @@ from dmr.distributed.jobs.reported import Reported, Watch
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.store import name_of
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.output.finish import finish, write_manifest
+from dmr.distributed.output.finish import finish, tasks_ahead, write_manifest
 from dmr.distributed.output.parts import Parts
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.passes import Tiled, refine_tiles
@@ -150,7 +150,7 @@ def refine_by(
     }
     refine_by_runner = partial(
         refine_tiles, source=given, tile_triangles=tile_triangles, bounds=bounds, on_conflict=on_conflict,
-        convex_hull=hull,
+        convex_hull=hull, ahead=tasks_ahead,
     )  # fmt: skip
     return _run(engine, folder, job, refine_by_runner, given, overwrite=overwrite, watch=watch)
 
@@ -187,7 +187,9 @@ def _refine_parts(
         "tile_triangles": tile_triangles,
         **bounds.stored(),
     }
-    refine_by_runner = partial(refine_parts, parts=parts, tile_triangles=tile_triangles, bounds=bounds)
+    refine_by_runner = partial(
+        refine_parts, parts=parts, tile_triangles=tile_triangles, bounds=bounds, ahead=tasks_ahead
+    )
     return _run(engine, folder, job, refine_by_runner, whole, overwrite=overwrite, watch=watch)
 
 

@@ -28,7 +28,7 @@ from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
-from dmr.distributed.tiles.passes import Passes, Tiled
+from dmr.distributed.tiles.passes import Ahead, Passes, Tiled
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.pieces import restricted, united
@@ -60,7 +60,9 @@ def parts_digest(parts: Parts) -> str:
     return f"parts-{state.hexdigest()[:DIGEST_DIGITS]}"
 
 
-def refine_parts(runner: Runner, parts: Parts, *, tile_triangles: int, bounds: Bounds) -> Tiled:
+def refine_parts(
+    runner: Runner, parts: Parts, *, tile_triangles: int, bounds: Bounds, ahead: Ahead | None = None
+) -> Tiled:
     """Refines a mesh in parts in tiles; arguments, result and errors are those of `refine_tiles`.
 
     Raises:
@@ -92,7 +94,7 @@ def refine_parts(runner: Runner, parts: Parts, *, tile_triangles: int, bounds: B
     counts = [summary["tiles"] for summary in runner.run(opened)]
     tiles = [(task.name, place) for task, count in zip(opened, counts, strict=True) for place in range(count)]
     begun = {**start, "vertices": parts.counts["vertices"], "coarse": parts.counts["triangles"], "warnings": []}
-    return Passes(runner, unite.name, tiles, begun, tile_triangles=tile_triangles, bounds=bounds).run()
+    return Passes(runner, unite.name, tiles, begun, tile_triangles=tile_triangles, bounds=bounds, ahead=ahead).run()
 
 
 def survey_part(inputs: Sequence[Folder], out: Folder, resources: Resources, *, file: str) -> dict[str, Any]:

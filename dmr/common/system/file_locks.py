@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+
+HELD = (errno.EWOULDBLOCK, errno.EACCES)  # the errors if another process holds a lock
 
 
 def take_lock(descriptor: int) -> None:

@@ -20,9 +20,8 @@ class InProcess:
     """The runner without an engine.
 
     On a GPU tasks run on several threads, so that one uses the device while others read and write files; they share
-    the CPU threads; light tasks follow, because beside a task that has the device they would delay it. Second outputs
-    of tasks (`Task.then`) are completed beside later ones. On a CPU, whose threads a task shares out itself, tasks run
-    one after another.
+    the CPU threads. Second outputs of tasks (`Task.then`) are completed beside later ones. On a CPU, whose threads a
+    task shares out itself, tasks run one after another. Light tasks are left out beside others.
 
     A context manager: its end waits for second outputs that no later task has needed.
 
@@ -43,10 +42,12 @@ class InProcess:
 
     def run(self, tasks: Sequence[Task]) -> list[dict[str, Any]]:
         """Runs tasks (`Runner.run`)."""
+        todo = [task for task in tasks if not task.light] or tasks
         if open_device(self._resources.device, self._resources.threads).threads:
-            return [self.store.run(task, self._resources) for task in tasks]
-        for light in (False, True):
-            self._run_together([task for task in tasks if task.light == light])
+            for task in todo:
+                self.store.run(task, self._resources)
+        else:
+            self._run_together(todo)
         return [self.store.summary(task.name) or {} for task in tasks]
 
     def _run_together(self, tasks: Sequence[Task]) -> None:

@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dmr.common.system.file_locks import take_lock
+from dmr.common.system.file_locks import HELD, take_lock
 from dmr.errors import FileSystemError, file_error
 
 log = logging.getLogger("dmr.distributed")
 
 LOCK = ".lock"
-_HELD = (errno.EWOULDBLOCK, errno.EACCES)
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
@@ -51,7 +50,7 @@ def _acquire(path: Path, folder: Path) -> int:
         try:
             take_lock(descriptor)
         except OSError as error:
-            if error.errno in _HELD:
+            if error.errno in HELD:
                 os.close(descriptor)
                 raise FileSystemError("another run is using this folder: wait for it, or end it", folder) from None
             if error.errno not in _UNSUPPORTED:

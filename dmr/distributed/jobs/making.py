@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from dmr.common.system.file_locks import take_lock
+from dmr.common.system.file_locks import HELD, take_lock
 
 
 class Making:
@@ -15,10 +15,14 @@ class Making:
 
     Args:
         path: the file of the mark. It is there as long as the mark is held, and after the death of its holder.
+
+    Attributes:
+        works: False if the last call of `take` found that the file system has no locks.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.works = True
         self._descriptor: int | None = None
 
     def take(self) -> bool:
@@ -34,7 +38,8 @@ class Making:
                 finally:
                     if descriptor >= 0:
                         os.close(descriptor)
-        except OSError:
+        except OSError as error:
+            self.works = error.errno in HELD
             return False
 
     def release(self) -> None:

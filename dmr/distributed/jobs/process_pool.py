@@ -37,7 +37,7 @@ class ProcessPool:
     A process with a GPU gets its share of a group of tasks at once: it runs several on threads, so that one uses the
     device while others read and write files (`InProcess`). After a process died, and on a CPU, each gets one task after
     the other. Where there are fewer tasks than workers, each has a larger share of the cores, and light tasks go to the
-    other workers.
+    other workers; otherwise they are left out.
 
     Args:
         store: where the outputs are; workers: the number of processes; resources: as the user asked.
@@ -111,15 +111,14 @@ class ProcessPool:
 
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
         """Returns what is submitted together, light tasks last: each worker's share of the tasks, or one task each."""
-        tasks = sorted(tasks, key=lambda task: task.light)
+        light, others = ([task for task in tasks if task.light == each] for each in (True, False))
+        if len(others) >= self._workers:
+            light = []
         if not self._on_gpu:
-            return [[task] for task in tasks]
-        light = [task for task in tasks if task.light]
-        others = tasks[: len(tasks) - len(light)]
-        if 0 < len(others) < self._workers:
-            idle = self._workers - len(others)
-            return [*([task] for task in others), *_dealt(light, idle)]
-        return _dealt(tasks, self._workers)
+            return [[task] for task in (*others, *light)]
+        if others and light:
+            return [*([task] for task in others), *_dealt(light, self._workers - len(others))]
+        return _dealt(others or light, self._workers)
 
     def _count(self, lost: Sequence[Task]) -> None:
         """Counts tasks whose processes have died."""

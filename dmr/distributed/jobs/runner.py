@@ -20,7 +20,7 @@ class Runner(Protocol):
         """Runs tasks that do not depend on each other; those whose output is there are not run again.
 
         Returns:
-            Their summaries, in the order of `tasks`, when all have ended.
+            Their summaries, in the order of `tasks`, when all have ended; of light ones that are left out, {}.
 
         Raises:
             What a task raises.

@@ -133,13 +133,14 @@ class Store:
     def _run_needed(self, task: Task, resources: Resources) -> None:
         """Runs a task unless its output is there, or another thread or process completes it."""
         making = self._making(task)
-        making.wait()
-        if self.summary(task.name) is None:
-            making.take()  # so that others wait
-            try:
-                self.run(task, resources)
-            finally:
-                making.release()
+        while self.summary(task.name) is None:
+            if making.take() or not making.works:
+                try:
+                    self.run(task, resources)
+                finally:
+                    making.release()
+            else:
+                making.wait()
 
     def _made(self, task: Task, resources: Resources) -> tuple[dict[str, Any], Callable[[], None] | None]:
         """Makes the output of a task, and a second one if it has one; result and errors are those of `begin`."""

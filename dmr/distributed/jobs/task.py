@@ -46,8 +46,8 @@ class Task:
         version: of this package, where the task was made.
         consumed: those of the inputs that no other task reads: their arrays are removed when the task is done. They
             are not part of the name.
-        light: whether it is only for workers that have nothing else to do, and otherwise comes after the tasks beside
-            it; not part of the name.
+        light: whether it is only for workers that have nothing else to do, and is otherwise left out, unless all tasks
+            that a runner gets are light; not part of the name.
         then: the task whose output is the second one of the function. It is called only if the process of this task
             has ended before that output was complete. Not part of the name.
         needs: those tasks of whose outputs some are inputs, but may not be complete when this one begins; not part of

@@ -21,6 +21,33 @@ from dmr.mesh.types import Mesh, Pslg
 FORMAT = "dmr parts"
 VERSION = 2
 MOST_FLUSHED_AT_ONCE = 8  # files
+MOST_AHEAD = 64  # pieces: each task that finds a border ahead lists the summaries of all
+
+
+def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
+    """Returns the task that compares the borders of pieces, and for each piece the one that finds its border."""
+    match = Task.of(match_borders, [piece.border for piece in pieces])
+    summaries = (piece.summary for piece in pieces)
+    match = replace(match, needs=tuple(each for each in summaries if each is not None and each.name in match.inputs))
+    borders = []
+    for index, piece in enumerate(pieces):
+        before = tuple(each for each in (piece.finish, piece.summary) if each is not None)
+        border = Task.of(find_border, [match.name, *piece.inputs], index=index, **piece.options)
+        borders.append(replace(border, needs=(*before, match)))
+    return match, borders
+
+
+def tasks_ahead(pieces: Sequence[PieceSource]) -> list[Task]:
+    """Returns tasks of `finish` for workers that have nothing else to do, while the last of the pieces is refined.
+
+    They need only the border of that piece, which its refinement does not change.
+    """
+    *complete, _ = pieces
+    if len(pieces) > MOST_AHEAD:
+        tasks = [task for piece in complete for task in (piece.finish, piece.summary) if task is not None]
+    else:
+        tasks = border_tasks(pieces)[1][: len(complete)]
+    return [replace(task, light=True) for task in tasks]
 
 
 def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mesh | Pslg) -> dict[str, Any]:
@@ -37,13 +64,9 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
         Entries of the manifest, without which the folder holds no result: plain JSON values.
     """
     names = {kind: {str(number): name for number, name in each.items()} for kind, each in source.names.items()}
-    match = Task.of(match_borders, [piece.border for piece in pieces])
+    match, borders = border_tasks(pieces)
     # Cores are finished here unless they were beside a band. Nothing else reads them meanwhile.
     matched = runner.run([match, *(piece.finish for piece in pieces if piece.finish)])[0]
-    borders = [
-        Task.of(find_border, [match.name, *piece.inputs], index=index, **piece.options)
-        for index, piece in enumerate(pieces)
-    ]
     summaries = runner.run(borders)
     firsts = list(accumulate((summary["triangles"] for summary in summaries), initial=0))
     makers = []

@@ -17,7 +17,7 @@ source, the options and the size of the tiles only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -40,6 +40,8 @@ HARDLY_LESS = 0.8  # of the fewest triangles that have waited so far
 
 
 Place = tuple[str, int]  # of a patch: a task, and the patch's place in its output
+# Returns light tasks that read pieces of the result; of the last piece, which is not refined yet, only the border.
+Ahead = Callable[[Sequence[PieceSource]], list[Task]]
 
 
 class Held(NamedTuple):
@@ -103,6 +105,7 @@ def refine_tiles(
     bounds: Bounds,
     on_conflict: str = "resolve",
     convex_hull: bool = False,
+    ahead: Ahead | None = None,
 ) -> Tiled:
     """Refines a domain in tiles.
 
@@ -112,6 +115,7 @@ def refine_tiles(
         tile_triangles: predicted triangles of the result in a tile, 1 or more.
         bounds: what the triangles must meet.
         on_conflict, convex_hull: as for `dmr.refine`, for an outline.
+        ahead: what workers do while others refine the last band.
 
     Raises:
         OptionError: circumcircles reach across the largest tiles.
@@ -138,7 +142,7 @@ def refine_tiles(
             (), tuple(start["warnings"]),
         )  # fmt: skip
     tiles = [(begun.name, place) for place in range(start["tiles"])]
-    return Passes(runner, begun.name, tiles, start, tile_triangles=tile_triangles, bounds=bounds).run()
+    return Passes(runner, begun.name, tiles, start, tile_triangles=tile_triangles, bounds=bounds, ahead=ahead).run()
 
 
 class Passes:
@@ -149,7 +153,7 @@ class Passes:
         tiles: where they are.
         start: "vertices" and "coarse", the vertices and triangles of all tiles; "loose", whether there are vertices
             without triangles; "placed", whether tiles place points by size; and "warnings".
-        tile_triangles, bounds: as for `refine_tiles`.
+        tile_triangles, bounds, ahead: as for `refine_tiles`.
     """
 
     def __init__(
@@ -161,10 +165,11 @@ class Passes:
         *,
         tile_triangles: int,
         bounds: Bounds,
+        ahead: Ahead | None = None,
     ) -> None:
         self._runner, self._whole, self._tiles = runner, whole, tiles
         self._asked = self._grown = tile_triangles  # of tiles, and of those of bands
-        self._bounds = bounds
+        self._bounds, self._ahead = bounds, ahead
         self._vertices: int = start["vertices"]
         self._warnings: list[str] = start["warnings"]
         self._loose: bool = start["loose"]
@@ -181,16 +186,16 @@ class Passes:
             require_point_trees()
             self._repeat(tiles, tasks.place, {})
             tiles = self._regrouped()
-        self._repeat(tiles, tasks.refine, {"placed": True} if self._placed else {})
+        tiles = self._repeat(tiles, tasks.refine, {"placed": True} if self._placed else {})
         if self._grown > self._asked:
             self._warnings.append(
                 f"circumcircles reach across tiles of {self._asked:,} triangles: bands were refined in tiles of "
                 f"up to {self._grown:,}"
             )
-        return self._result()
+        return self._result(tiles)
 
-    def _repeat(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> None:
-        """Repeats a function of tiles, and of bands around what waits, until nothing waits."""
+    def _repeat(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> Sequence[Place]:
+        """Repeats a function of tiles, and of bands around what waits, until nothing waits; returns the last tiles."""
         fewest, idle, turn = None, 0, 0
         while True:
             layers = layers_of(turn, self._grown)
@@ -198,7 +203,7 @@ class Passes:
                 options = {**options, "depth": margin_of(turn, layers)}
             waiting = self._done(tiles, function, {**options, "layers": layers})
             if not waiting:
-                return
+                return tiles
             seeds = sum(each.seeds for each in waiting)
             idle = 0 if fewest is None or seeds < HARDLY_LESS * fewest else idle + 1
             fewest = seeds if fewest is None else min(fewest, seeds)
@@ -243,8 +248,7 @@ class Passes:
         """Calls a function of tiles, and numbers their vertices; returns those in which something waits."""
         todo = [self._task(function, place, options) for place in tiles]
         try:
-            # While a band is refined, which is one tile, the other workers have nothing else to do. It reads no core.
-            beside = [task for held in self._held if (task := self._finish(held))] if len(todo) == 1 else []
+            beside = self._beside(tiles) if function is tasks.refine else []
             summaries = self._runner.run([*todo, *beside])[: len(todo)]
         except OutOfMemoryError as error:
             if self._grown == self._asked:
@@ -273,6 +277,16 @@ class Passes:
         inputs, given = [self._whole, folder], {"bounds": self._bounds.stored(), "tile": tile, **options}
         task = Task.of(function, inputs, **given)
         return replace(task, then=Task.of(tasks.store_core, inputs, **given)) if function is tasks.refine else task
+
+    def _beside(self, tiles: Sequence[Place]) -> list[Task]:
+        """Returns tasks for the other workers while a band is refined that is one tile, after which nothing may wait.
+
+        The band reads no core.
+        """
+        if self._ahead is None or len(tiles) > 1 or not self._held:
+            return []
+        (join, _), *_ = tiles
+        return self._ahead([*self._sources(), PieceSource(join, self._whole)])
 
     def _needed(self, patches: Iterable[Held]) -> tuple[Task, ...]:
         """Returns the tasks that make the cores among patches, which may not be complete yet."""
@@ -321,16 +335,24 @@ class Passes:
         near = zip(self._held, summary["near"], strict=True)
         return {held: [waiting[k] for k in tiles] for held, tiles in near if tiles}
 
-    def _result(self) -> Tiled:
-        found, todo = [], []
+    def _sources(self) -> list[PieceSource]:
+        """Returns the pieces of the result so far."""
+        found = []
         for number, patches in enumerate(self._by_piece()):
             names, places, firsts, *_ = zip(*patches, strict=True)
             finish = next((task for held in patches if (task := self._finish(held))), None)  # there is one core at most
             piece = PieceSource("", self._whole, names, places, firsts, self._loose and number == 0, finish)
-            border = Task.of(tasks.summarize, piece.inputs, places=piece.places, firsts=piece.firsts)
-            found.append(piece)
-            todo.append(replace(border, needs=self._needed(patches)))
-        summaries = self._runner.run(todo)
+            summary = Task.of(tasks.summarize, piece.inputs, places=piece.places, firsts=piece.firsts)
+            summary = replace(summary, needs=self._needed(patches))
+            found.append(piece._replace(border=summary.name, summary=summary))
+        return found
+
+    def _result(self, tiles: Sequence[Place]) -> Tiled:
+        """Returns the result, after a pass over tiles in which nothing waits any more."""
+        found = self._sources()
+        if len(tiles) == 1 and len(found) > 1:  # `_beside` has used the border that the tile had before
+            found[-1] = found[-1]._replace(border=tiles[0][0])
+        summaries = self._runner.run([piece.summary for piece in found if piece.summary is not None])
         unrefined: Counter[str] = Counter()
         for summary in summaries:
             unrefined.update(summary["unrefined"])
@@ -340,7 +362,7 @@ class Passes:
                 f"{counted(unrefined['budget'], 'triangle is', 'triangles are')} not finished"
             )
         return Tiled(
-            tuple(each._replace(border=task.name) for each, task in zip(found, todo, strict=True)),
+            tuple(found),
             not unrefined["budget"],
             self._vertices,
             sum(summary["triangles"] for summary in summaries),

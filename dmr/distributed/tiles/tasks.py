@@ -33,10 +33,10 @@ from dmr.distributed.jobs.task import Resources
 from dmr.distributed.threaded import flags
 from dmr.distributed.tiles.bands import Reach, divided, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
-from dmr.distributed.tiles.cuts import edges_of
+from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import Tiles, cut
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
-from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
+from dmr.distributed.tiles.piece import BORDER, NUMBERS, Int64, Piece
 from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted, place_coarsely
 from dmr.distributed.tiles.placement.patches import place_in_patch
@@ -356,8 +356,11 @@ def join(
     tile_triangles: int,
     turn: int,
 ) -> dict[str, Any]:
-    """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts."""
-    threads = resources.threads
+    """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts.
+
+    The output of a band that is one tile also has its border, as `summarize` finds it: no refinement changes that.
+    """
+    threads, whole = resources.threads, Whole.load(inputs[0])
     with step("load"):
         parts = [Patch.load(Stored(folder, 1)) for folder in inputs[1:]]
     with step("glue"):
@@ -370,6 +373,9 @@ def join(
         tiles = cut(band, edges, Bounds.load(bounds, inputs[0]), tile_triangles, turn, threads)
     with step("write"):
         tiles.save(Stored(out, TILES), patch=False)
+        if len(tiles) == 1:
+            inside = ~whole.boundary[band.segment_origin]
+            out[BORDER] = _border(whole, Numbers(band.numbers), band.numbers[border_vertices(band, edges, inside)])
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 
@@ -384,11 +390,10 @@ def summarize(
         places: of the patches in their folders; firsts: the number of the first new vertex of each.
     """
     given = [(Stored(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
-    pinched, reasons, triangles = Whole.load(inputs[0]).pinched, np.zeros(len(REASONS) + 1, np.int64), 0
+    whole, reasons, triangles = Whole.load(inputs[0]), np.zeros(len(REASONS) + 1, np.int64), 0
     borders = []
     for part, first in given:
-        numbers = Numbers(part[NUMBERS], first)
-        borders += [Reach.load(part, first).border, pinched[numbers.find(pinched) >= 0]]
+        borders.append(_border(whole, Numbers(part[NUMBERS], first), Reach.load(part, first).border))
         reasons += np.bincount(part["reasons"], minlength=len(reasons))
         triangles += len(part["triangles"])
     out[BORDER] = distinct(*borders)
@@ -396,3 +401,9 @@ def summarize(
         "triangles": triangles,
         "unrefined": {reason: int(count) for reason, count in zip(REASONS, reasons[1:], strict=True) if count},
     }
+
+
+def _border(whole: Whole, numbers: Numbers, border: Int64) -> Int64:
+    """Returns the vertices that a patch may share with others: on its border, or where the boundary meets itself."""
+    pinched = whole.pinched
+    return distinct(border, pinched[numbers.find(pinched) >= 0])

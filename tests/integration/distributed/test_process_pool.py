@@ -123,31 +123,30 @@ def test_light_tasks_take_no_share_of_the_cores(store):
     assert len({each["process"] for each in results}) == 2
 
 
-def test_light_tasks_on_a_gpu_come_last(store, monkeypatch):
+@pytest.mark.parametrize("threads", [0, 2])
+def test_light_tasks_are_left_out_if_no_worker_is_idle(threads, store, monkeypatch):
     """A task alone has all threads, whatever the number of light ones."""
-    gpu = SimpleNamespace(threads=0)
-    monkeypatch.setattr(in_process, "open_device", lambda *given: gpu)
+    monkeypatch.setattr(in_process, "open_device", lambda *given: SimpleNamespace(threads=threads))
     tasks = [replace(Task.of(functions.tell_resources, n=n), light=n > 0) for n in range(3)]
-    results = InProcess(store, Resources("cuda:0", 16)).run(tasks[::-1])
-    assert [each["threads"] for each in results] == [16, 16, 16]
-    times = [store.times(task.name) for task in tasks]
-    assert times[0].ended <= min(each.begun for each in times[1:])
+    runner = InProcess(store, Resources("cuda:0", 16))
+    assert [each.get("threads") for each in runner.run(tasks[::-1])] == [None, None, 16]
+    assert all(runner.run(tasks[1:]))
 
 
 @pytest.mark.parametrize(
     ("workers", "light", "expected"),
     [
-        (1, "..l", [[0, 1, 2]]),
+        (1, "..l", [[0, 1]]),
         (2, "lll.", [[3], [0, 1, 2]]),
         (3, ".llll", [[0], [1, 3], [2, 4]]),
         (3, ".l", [[0], [1]]),
-        (2, "..ll", [[0, 2], [1, 3]]),
+        (2, "..ll", [[0], [1]]),
         (2, "lll", [[0, 2], [1]]),
         (2, "...", [[0, 2], [1]]),
     ],
 )
 def test_which_workers_with_gpus_get_light_tasks(workers, light, expected, store, monkeypatch):
-    """Those without another task, if there are some."""
+    """Those without another task, if there are some; otherwise none."""
     tasks = [replace(Task.of(functions.count_up, n=n), light=each == "l") for n, each in enumerate(light)]
     with ProcessPool(store, workers, Resources("cpu")) as pool:
         monkeypatch.setattr(pool, "_on_gpu", True)

@@ -30,12 +30,13 @@ class PieceSource(NamedTuple):
     """The outputs of tasks that a piece of the result is made from.
 
     Attributes:
-        border: the output that holds the `BORDER` of the piece and, if `folders` is empty, the piece.
+        border: the output that holds the `BORDER` of the piece and, if there is no `whole`, the piece.
         whole: the output that holds the `Whole`, and the loose vertices.
         folders: the outputs that hold its patches; places: where in them; firsts: the number of the first new vertex
             of each.
         loose: whether the loose vertices belong to the piece.
         finish: the task `finish_core`, if the piece has the core of a tile.
+        summary: the task that counts its triangles, and finds its border, unless another one has.
     """
 
     border: str
@@ -45,6 +46,7 @@ class PieceSource(NamedTuple):
     firsts: tuple[int, ...] = ()
     loose: bool = False
     finish: Task | None = None
+    summary: Task | None = None
 
     @property
     def inputs(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Cores that are completed beside later tasks, as on a GPU: the same bits, also if their process dies meanwhile."""
+"""Tasks beside those that they do not depend on: cores that are completed late, and parts prepared beside a band."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 import dmr
 from dmr.distributed.jobs import in_process
 from dmr.distributed.jobs.job_folder import TASKS
+from dmr.distributed.jobs.task import Task
 from dmr.distributed.tiles import tasks
 from tests.support.paths import ROOT
 
@@ -76,7 +78,7 @@ import os, signal, time
 import dmr
 from dmr.distributed.jobs import in_process
 from dmr.distributed.tiles import tasks
-from tests.integration.distributed.test_late_cores import OPTIONS, as_on_a_gpu
+from tests.integration.distributed.test_overlaps import OPTIONS, as_on_a_gpu
 
 def die(*given):
     time.sleep(0.5)
@@ -94,3 +96,29 @@ dmr.distributed.refine(dmr.domains.rectangle(1, 1), {str(tmp_path / "out")!r}, *
     assert not any(name.startswith("store_core-") for name in done)
     dmr.distributed.refine(dmr.domains.rectangle(1, 1), tmp_path / "out", **OPTIONS)
     assert contents(tmp_path / "out") == expected
+
+
+def test_parts_are_prepared_while_the_last_band_is_refined(expected, tmp_path, monkeypatch):
+    """The borders of all other pieces are found before the band is complete, and none is found again."""
+    called: list[str] = []
+    call = Task.call
+
+    def seen(task: Task, *given: Any) -> Any:
+        name = task.function.rpartition(":")[2]
+        if name == "refine" and "find_border" not in called and "join" in called:
+            deadline = time.monotonic() + 60
+            while called.count("find_border") < parts - 1 and time.monotonic() < deadline:
+                time.sleep(0.01)
+        called.append(name)
+        return call(task, *given)
+
+    parts = sum(name.startswith("part-") for name in expected)
+    monkeypatch.setattr(Task, "call", seen)
+    options = {name: value for name, value in OPTIONS.items() if name != "threads"}
+    with ThreadPoolExecutor(2) as executor:
+        dmr.distributed.refine(dmr.domains.rectangle(1, 1), tmp_path / "out", executor=executor, **options)
+    assert contents(tmp_path / "out") == expected
+    *_, last = [place for place, name in enumerate(called) if name == "refine"]
+    assert called[:last].count("find_border") == parts - 1
+    assert called.count("find_border") == called.count("make_part") == called.count("summarize") == parts
+    assert called.count("match_borders") == called.count("join") == 1
