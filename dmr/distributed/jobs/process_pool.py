@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import signal
 from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +26,10 @@ MOST_REPEATS = 3
 NOT_STARTED = (
     "the worker processes ended before they began (their errors are on stderr): each imports the main module of the "
     "program, which must therefore be a file, not stdin, and call dmr only below: if __name__ == '__main__':"
+)
+KILLED_EARLY = (
+    "the worker processes were ended by signal {signal} before they began, perhaps for lack of memory: run again with "
+    "fewer workers"
 )
 
 
@@ -88,7 +93,7 @@ class ProcessPool:
                 continue
             self._end()
             if not self._begun.value:
-                raise LostWorkerError(NOT_STARTED)
+                raise LostWorkerError(self._spawn.reason())
             lost = self.store.missing(list(chain.from_iterable(running.values())))
             self._count(lost)
             running.clear()
@@ -131,7 +136,7 @@ class ProcessPool:
             )
 
     def _start(self) -> None:
-        spawn = multiprocessing.get_context("spawn")  # a forked process could not use CUDA
+        self._spawn = spawn = _Spawn()
         stop, self._stop = spawn.Pipe(duplex=False)
         self._others_started = False
         self._stopped: Connection = stop
@@ -146,6 +151,25 @@ class ProcessPool:
         self._pool.shutdown(cancel_futures=True)
         self._stopped.close()
         self.store.remove_unfinished()
+
+
+class _Spawn(SpawnContext):
+    """Starts processes, and remembers them. A forked process could not use CUDA."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started: list[SpawnProcess] = []
+
+    def Process(self, *given: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]
+        """Makes a process."""
+        self._started.append(SpawnProcess(*given, **named))
+        return self._started[-1]
+
+    def reason(self) -> str:
+        """Returns why processes ended before they began."""
+        codes = {process.exitcode for process in self._started} - {None, -signal.SIGTERM}  # the pool ends the others
+        by = next((-code for code in codes if code is not None and code < 0), None)
+        return NOT_STARTED if by is None else KILLED_EARLY.format(signal=by)
 
 
 def _dealt(tasks: Sequence[Task], workers: int) -> list[Sequence[Task]]:

@@ -245,6 +245,8 @@ def _around_seeds(
     The rest of the band has nothing to refine, and may be divided anywhere.
     """
     none = np.full(len(patch.numbers), UNREACHED, np.int32)
+    # The band was made for tiles of half the size if these have grown since, and may have fewer layers than this: 3
+    # times a power of 2 instead of 4. The first try is then all of it, too, and for the others any number will do.
     layers = layers_of(turn - 1, most)
     distance = spread(patch, none, layers, threads)[1]
     while layers >= first_layers(most):

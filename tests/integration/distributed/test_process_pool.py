@@ -95,6 +95,25 @@ except dmr.DmrError as error:
     assert "<stdin>" in run.stderr and run.returncode == 0
 
 
+def test_workers_that_are_killed_before_they_begin_are_no_fault_of_the_program(tmp_path):
+    """As by the system for lack of memory; here by the module that they import first."""
+    program = tmp_path / "program.py"
+    program.write_text(f"""
+import os, signal
+if __name__ != "__main__":
+    os.kill(os.getpid(), signal.SIGKILL)
+import dmr
+try:
+    plate, out = dmr.domains.rectangle(4, 2), {str(tmp_path / "out")!r}
+    dmr.distributed.refine(plate, out, max_area=1, tile_triangles=500, workers=2)
+except dmr.DmrError as error:
+    print(error)
+""")
+    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60)
+    assert "were ended by signal 9 before they began, perhaps for lack of memory" in run.stdout
+    assert "main module" not in run.stdout and run.returncode == 0
+
+
 def test_an_error_does_not_wait_for_other_tasks(store):
     began = time.monotonic()
     with pytest.raises(InvalidMeshError), ProcessPool(store, 2) as pool:
