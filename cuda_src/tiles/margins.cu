@@ -64,6 +64,14 @@ KERNEL(take_triangles, const Triangle *triangles, const int32 *chosen, const int
     }
 }
 
+// The row of labels of each chosen triangle is that of the triangle that it descends from.
+KERNEL(take_label_rows, const int32 *ancestor, const uint8 *row_of_each, const int32 *chosen, const int32 *places,
+       uint8 *rows) {
+    for (const Index t : launch)
+        if (chosen[t])
+            rows[places[t]] = row_of_each[ancestor[t]];
+}
+
 // The number in the whole is that in `numbers`; the k-th inserted vertex has -1 - k. Most origins are FREE_VERTEX:
 // the others are flagged.
 KERNEL(take_vertices, const Point *points, const int32 *origins, const float64 *parameters, const int32 *used,

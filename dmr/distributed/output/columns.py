@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.piece import PER_TRIANGLE, ROWS
+from dmr.distributed.tiles.few_labels import few_labels
+from dmr.distributed.tiles.piece import PER_TRIANGLE, ROWS, Labels
 from dmr.distributed.tiles.pieces import PER_VERTEX, joined_rows, tables_of_vertices
 from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import United
@@ -74,7 +75,8 @@ def mesh_columns(
 def _after_core(core: Section, rows: int, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]]) -> dict[str, Column]:
     """Returns the columns of labels after those of a core.
 
-    Its labels are rows of tables. Those of the other triangles, which are few, are added to the tables, each as a row.
+    Its labels are rows of tables. Of the other triangles, which are few, each adds a row to the tables, unless these
+    have no repetitions (`few_labels`), and those that are missing are few.
 
     Args:
         rows: the number of these triangles; labels: theirs.
@@ -84,9 +86,27 @@ def _after_core(core: Section, rows: int, labels: Mapping[str, Sequence[NDArray[
     if core.labels is not None:
         first = max((len(table) for table in tables.values()), default=0)
         made[VERSION_KEY] = copied(np.array(VERSION_WITH_LABELS))
-        made[ROWS] = copied(np.arange(first, first + rows, dtype=np.int32))
-        made |= {f"{name}{OF_ROWS}": copied(table, *labels.get(name, ())) for name, table in tables.items()}
+        all_labels = _with_others(core.labels, labels) if core.labels.rows.dtype == np.uint8 else None
+        if all_labels is None:
+            made[ROWS] = copied(np.arange(first, first + rows, dtype=np.int32))
+            made |= {f"{name}{OF_ROWS}": copied(table, *labels.get(name, ())) for name, table in tables.items()}
+        else:
+            made[ROWS] = copied(all_labels.rows[first:])
+            made |= {f"{name}{OF_ROWS}": copied(table) for name, table in all_labels.tables.items()}
     return made
+
+
+def _with_others(core: Labels, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]]) -> Labels | None:
+    """Returns labels, each in one row: first the rows of a core's tables, then those of other triangles."""
+    columns = {
+        name: np.concatenate([table, *(_by_triangle(each) for each in labels.get(name, ()))])
+        for name, table in core.tables.items()
+    }
+    return few_labels(columns) if len({len(each) for each in columns.values()}) == 1 else None
+
+
+def _by_triangle(labels: NDArray[Any] | Indexed) -> NDArray[Any]:
+    return labels.table[labels.rows] if isinstance(labels, Indexed) else labels
 
 
 def _labels(part: Section, name: str) -> NDArray[Any] | Indexed | None:

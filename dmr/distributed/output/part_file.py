@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.tiles.patch import with_numbers
-from dmr.distributed.tiles.piece import NUMBERS
+from dmr.distributed.tiles.piece import NUMBERS, ROWS
 from dmr.distributed.tiles.result.core_file import ARRAYS, begin_core
 from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import Numbers
@@ -71,11 +71,13 @@ def write_part(
     begun: Mapping[str, Begun] = NONE_BEGUN
     if core is not None and core.core is not None:
         after_core = {**columns, NUMBERS: copied(numbers.others)}
-        if all(core.core.has_room(name, *_rows(after_core[name])) for name in core.core.begun):
+        if all(_has_room(core, name, after_core[name]) for name in core.core.begun):
             path, begun, columns = core.core.path, core.core.begun, after_core
         else:
             of_core = ((name, _of_core(core, name)) for name in core.core.begun if name != NUMBERS)
-            arrays = {name: array for name, array in of_core if array is not None}
+            arrays = {
+                name: array.astype(columns[name].dtype, copy=False) for name, array in of_core if array is not None
+            }
             most = {name: len(array) + columns[name].shape[0] for name, array in arrays.items()}
             begun = begin_core(path, arrays, most, threads)
     try:
@@ -86,9 +88,12 @@ def write_part(
     return path
 
 
-def _rows(column: Column) -> tuple[int, int]:
-    """Returns the number of rows of an array, and the bytes of each."""
-    return column.shape[0], column.dtype.itemsize * int(np.prod(column.shape[1:]))
+def _has_room(core: Section, name: str, column: Column) -> bool:
+    """Whether the rows of an array fit the file that the core has begun, after its rows, and have the same type."""
+    if name == ROWS and core.labels is not None and core.labels.rows.dtype != column.dtype:
+        return False
+    assert core.core is not None
+    return core.core.has_room(name, column.shape[0], column.dtype.itemsize * int(np.prod(column.shape[1:])))
 
 
 def _of_core(core: Section, name: str) -> NDArray[Any] | None:

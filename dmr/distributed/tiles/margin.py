@@ -14,6 +14,7 @@ from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.threaded import joined, rows_taken
 from dmr.distributed.tiles.admission import Tile
+from dmr.distributed.tiles.few_labels import few_labels
 from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_sparse
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
 from dmr.distributed.tiles.stored import InMemory
@@ -97,12 +98,14 @@ def separated(
     margin = _side(tile, state, in_margin, tile.frozen_triangles)
     margin_arrays = InMemory()
     with step("download margin"):
-        taken = _store(tile, state, margin, left, seeds, margin_arrays)
+        taken = _store(tile, state, margin, left, seeds, None, margin_arrays)
     if has_core:
         with step("download core"):
             beside = margin.vertices, margin.count + len(tile.frozen_rows)
-            core_arrays.begin((core.vertices, core.count), beside, labels=state.ancestor is not None)
-            _store(tile, state, core, left, seeds, core_arrays)
+            few = None if state.ancestor is None else few_labels(Labels.columns(tile.mesh))
+            rows = None if state.ancestor is None else np.dtype(np.int32 if few is None else np.uint8)
+            core_arrays.begin((core.vertices, core.count), beside, rows)
+            _store(tile, state, core, left, seeds, few, core_arrays)
     shared = taken.download()
     shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]
     border = distinct(tile.border, shared)
@@ -179,9 +182,18 @@ def _numbers(tile: Tile, state: DeviceMesh, vertices: Int) -> Int64:
 
 
 def _store(
-    tile: Tile, state: DeviceMesh, side: _Side, left: dict[str, NDArray[Any]], seeds: Int, out: InMemory
+    tile: Tile,
+    state: DeviceMesh,
+    side: _Side,
+    left: dict[str, NDArray[Any]],
+    seeds: Int,
+    few: Labels | None,
+    out: InMemory,
 ) -> DeviceArray:
-    """Stores a side without frozen triangles, as `Patch.save`; returns its vertices' numbers in the tile, ascending."""
+    """Stores a side without frozen triangles, as `Patch.save`; returns its vertices' numbers in the tile, ascending.
+
+    `few` are the labels of the triangles that were admitted, as `few_labels` returns them; None stores a row for each.
+    """
     device, source, m, n = state.device, tile.mesh, side.count, side.vertices
     by_number = (state.order, state.input_vertices)
     corners = device.empty(3 * m, np.int32)
@@ -207,10 +219,14 @@ def _store(
     out.take("vertices", points, np.float64, (n, 2))
     out.take(NUMBERS, numbers, np.int64, (n,))
     if state.ancestor is not None:
-        rows = device.empty(m, np.int32)
-        device.launch("scatter_flagged", state.slots, state.ancestor, side.chosen, side.places, rows)
-        out.take(ROWS, rows, np.int32, (m,))
-        Labels.save_tables(source, out)
+        rows = device.empty(m, np.int32 if few is None else np.uint8)
+        if few is None:
+            device.launch("scatter_flagged", state.slots, state.ancestor, side.chosen, side.places, rows)
+        else:
+            of_each = device.array(few.rows)
+            device.launch("take_label_rows", state.slots, state.ancestor, of_each, side.chosen, side.places, rows)
+        out.take(ROWS, rows, rows.dtype, (m,))
+        Labels.save_tables(Labels.columns(source) if few is None else few.tables, out)
     places = scan(not_free)
     listed = device.empty(total(places, n), np.int32)
     device.launch("scatter_indices", n, not_free, places, listed)

@@ -13,7 +13,7 @@ from dmr.common.frozen import HoldsFrozen, frozen
 from dmr.distributed.threaded import rows_taken
 from dmr.errors import InvalidMeshError
 from dmr.io.npz import LABEL_ROWS, LABELS, OF_ROWS
-from dmr.mesh.types import Int, Mesh
+from dmr.mesh.types import Mesh
 
 Int64 = NDArray[np.int64]
 
@@ -47,19 +47,23 @@ class Labels:
     """The labels of triangles (`PER_TRIANGLE`), as rows of tables that many of them share.
 
     Attributes:
-        rows: (m,) int32, the row of each triangle; tables: of each label.
+        rows: (m,) int32 or uint8, the row of each triangle; tables: of each label.
     """
 
-    rows: Int
+    rows: NDArray[np.integer[Any]]
     tables: Mapping[str, NDArray[Any]]
 
     @staticmethod
-    def save_tables(mesh: Mesh, arrays: Arrays) -> None:
-        """Stores the labels of a mesh as tables; the rows are to be stored as `ROWS`."""
-        for name in PER_TRIANGLE:
-            table = getattr(mesh, name)
-            if table is not None and table.size:
-                arrays[f"{name}{OF_ROWS}"] = table
+    def save_tables(tables: Mapping[str, NDArray[Any]], arrays: Arrays) -> None:
+        """Stores tables; the rows are to be stored as `ROWS`."""
+        for name, table in tables.items():
+            arrays[f"{name}{OF_ROWS}"] = table
+
+    @staticmethod
+    def columns(mesh: Mesh) -> dict[str, NDArray[Any]]:
+        """Returns the labels of a mesh by triangle, by name."""
+        found = {name: getattr(mesh, name) for name in PER_TRIANGLE}
+        return {name: each for name, each in found.items() if each is not None and each.size}
 
     @classmethod
     def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Labels | None:

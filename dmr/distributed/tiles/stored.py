@@ -112,12 +112,12 @@ class InMemory(dict[str, NDArray[Any]]):
         finally:
             close(pool)
 
-    def begin(self, core: tuple[int, int], margin: tuple[int, int], *, labels: bool) -> None:
+    def begin(self, core: tuple[int, int], margin: tuple[int, int], rows: np.dtype[Any] | None) -> None:
         """Prepares for the arrays of a core.
 
         Args:
             core, margin: the numbers of vertices and triangles of the core and of the margin of a tile.
-            labels: whether triangles have `Labels`.
+            rows: the type of the rows of `Labels`, if triangles have these.
         """
 
     def _arrived(self, name: str) -> None:

@@ -106,17 +106,17 @@ NONE_BEGUN: Mapping[str, Begun] = {}
 
 
 class Indexed(NamedTuple):
-    """Rows of a table, given by their numbers: (k,) int32."""
+    """Rows of a table, given by their numbers: (k,) of any integers that fit int32."""
 
     table: Array
-    rows: Int32
+    rows: NDArray[np.integer[Any]]
 
 
 def copied(*arrays: Array | Indexed) -> Column:
     """Returns the column of arrays one after another, which have equal dtypes and further axes."""
     given = [each if isinstance(each, Indexed) else Indexed(each, NO_ROWS) for each in arrays]
     tables = [np.ascontiguousarray(each.table) for each in given]
-    rows = [None if each.rows is NO_ROWS else np.ascontiguousarray(each.rows) for each in given]
+    rows = [None if each.rows is NO_ROWS else np.ascontiguousarray(each.rows, np.int32) for each in given]
     counts = [len(np.atleast_1d(table)) if row is None else len(row) for table, row in zip(tables, rows, strict=True)]
     shape = (sum(counts), *tables[0].shape[1:]) if given[0].table.ndim else ()
     return Column(tables[0].dtype, shape, COPIED, tables, counts, rows)

@@ -19,7 +19,7 @@ import dmr
 from dmr import Mesh
 from dmr.distributed import Parts, engines, partition
 from dmr.distributed.jobs.in_process import InProcess
-from dmr.distributed.output import part_file
+from dmr.distributed.output import columns, part_file
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.result import core_file
 from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
@@ -373,3 +373,33 @@ def test_parts_that_do_not_belong_together(tmp_path):
     (parts.folder / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(InvalidMeshError, match="dmr validate finds what is wrong"):
         Parts(parts.folder).gather()
+
+
+@pytest.mark.parametrize(
+    ("regions", "few_in_part", "expected"), [(2, True, np.uint8), (2, False, np.int32), (300, True, np.int32)]
+)
+def test_labels_take_a_byte_per_triangle_if_they_are_few(regions, few_in_part, expected, tmp_path, monkeypatch):
+    """Vertical strips. If a core has few labels, and its part has not, the file is written anew."""
+    if not few_in_part:
+        monkeypatch.setattr(columns, "few_labels", lambda given: None)
+    x = np.linspace(0, 1, regions + 1)
+    corners = np.concatenate([np.stack([x, np.full_like(x, y)], axis=1) for y in (0, 1)])
+    at = np.arange(regions)
+    segments = np.concatenate([
+        np.stack([at, at + 1], axis=1), np.stack([at, at + 1], axis=1) + regions + 1,
+        np.stack([np.arange(regions + 1), np.arange(regions + 1) + regions + 1], axis=1),
+    ])  # fmt: skip
+    inside = [((k + 0.5) / regions, 0.5, 10 + k, 4e-5) for k in range(regions)]
+    strips = dmr.Pslg(corners, segments, regions=inside)
+    parts = dmr.distributed.refine(strips, tmp_path / "out", tile_triangles=12_000, device="cpu", threads=2)
+    types = set()
+    for part in parts:
+        with np.load(parts.path(part.index)) as archive:
+            if "label_rows" in archive:  # the part has the core of a tile
+                types.add(archive["label_rows"].dtype)
+                assert len(archive["triangle_attributes_of_rows"]) <= regions or expected == np.int32
+    assert types == {np.dtype(expected)}
+    assert dmr.distributed.validate(parts, input=strips, min_angle=30).ok
+    mesh = parts.gather()
+    place = (mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] * regions).astype(int)
+    np.testing.assert_array_equal(mesh.triangle_attributes[:, 0], 10 + place)

@@ -41,8 +41,8 @@ NOT_BEGUN = Begun(0, 0, 0, 0)
 # Room for rows, per row of the margin, from which bands take some, while ghosts are added; and in any case.
 ROOM_PER_ROW, LEAST_ROOM = 1.25, 256
 CORE_SHARE = 0.75  # of the predicted triangles of a tile, at least, as a rule
-# Of a core: three corners, and half a vertex with its number; a row of `Labels`.
-BYTES_PER_TRIANGLE, BYTES_OF_LABELS = 24, 4
+# Of a core: three corners, and half a vertex with its number; a row of `Labels`, of which there are few, as a rule.
+BYTES_PER_TRIANGLE, BYTES_OF_LABELS = 24, 1
 LEAST_MAPPED = 2**24  # bytes
 MADE_AT_ONCE = 2**26  # bytes of pages
 SUM_THREADS = 4  # about as fast as the arrays arrive
@@ -124,21 +124,22 @@ class CoreArrays(InMemory):
         if pages is not None:
             pages.close()
 
-    def begin(self, core: tuple[int, int], margin: tuple[int, int], *, labels: bool) -> None:
+    def begin(self, core: tuple[int, int], margin: tuple[int, int], rows: np.dtype[Any] | None) -> None:
         """Maps the arrays into the file; arguments as for `InMemory.begin`."""
         if self._pages is None:
             return
-        rows: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {
+        arrays: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {
             "vertices": (np.dtype(np.float64), (core[0], 2)),
             "triangles": (np.dtype(np.int32), (core[1], 3)),
         }
-        if labels:
-            rows[ROWS] = np.dtype(np.int32), (core[1],)
-        rows[NUMBERS] = np.dtype(np.int64), (core[0],)
-        places = places_of_first_rows(rows, most_rows({name: shape[0] for name, (_, shape) in rows.items()}, margin))
-        sizes = {name: dtype.itemsize * math.prod(shape) for name, (dtype, shape) in rows.items()}
-        mapped = self._pages.mapped(max(places[name] + sizes[name] for name in rows))
-        self._targets = {name: mapped[places[name] : places[name] + sizes[name]] for name in rows}
+        if rows is not None:
+            arrays[ROWS] = rows, (core[1],)
+        arrays[NUMBERS] = np.dtype(np.int64), (core[0],)
+        most = most_rows({name: shape[0] for name, (_, shape) in arrays.items()}, margin)
+        places = places_of_first_rows(arrays, most)
+        sizes = {name: dtype.itemsize * math.prod(shape) for name, (dtype, shape) in arrays.items()}
+        mapped = self._pages.mapped(max(places[name] + sizes[name] for name in arrays))
+        self._targets = {name: mapped[places[name] : places[name] + sizes[name]] for name in arrays}
 
     def finish(self) -> None:
         """Copies the arrays that `take` has left; the calling thread does not hold the device."""
