@@ -21,7 +21,7 @@ from dmr.mesh.types import Mesh, Pslg
 FORMAT = "dmr parts"
 VERSION = 2
 MOST_FLUSHED_AT_ONCE = 8  # files
-MOST_AHEAD = 64  # pieces: each task that finds a border ahead lists the summaries of all
+MOST_AHEAD = 32  # pieces: each task that finds a border ahead lists the summaries of all
 
 
 def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
@@ -37,17 +37,14 @@ def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
     return match, borders
 
 
-def tasks_ahead(pieces: Sequence[PieceSource]) -> list[Task]:
-    """Returns tasks of `finish` for workers that have nothing else to do, while the last of the pieces is refined.
+def tasks_ahead(pieces: Sequence[PieceSource], complete: int) -> list[Task]:
+    """Returns tasks of `finish` that are run together, before it: the borders of the first, `complete` pieces.
 
-    They need only the border of that piece, which its refinement does not change.
+    The last piece may be one that is being refined. They need only its border, which its refinement does not change.
     """
-    *complete, _ = pieces
     if len(pieces) > MOST_AHEAD:
-        tasks = [task for piece in complete for task in (piece.finish, piece.summary) if task is not None]
-    else:
-        tasks = border_tasks(pieces)[1][: len(complete)]
-    return [replace(task, light=True) for task in tasks]
+        return [task for piece in pieces[:complete] for task in (piece.finish, piece.summary) if task is not None]
+    return border_tasks(pieces)[1][:complete]
 
 
 def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mesh | Pslg) -> dict[str, Any]:

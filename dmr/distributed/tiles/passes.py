@@ -40,8 +40,8 @@ HARDLY_LESS = 0.8  # of the fewest triangles that have waited so far
 
 
 Place = tuple[str, int]  # of a patch: a task, and the patch's place in its output
-# Returns light tasks that read pieces of the result; of the last piece, which is not refined yet, only the border.
-Ahead = Callable[[Sequence[PieceSource]], list[Task]]
+# Returns tasks that read the first pieces of the result, as many as are complete, and only the borders of the others.
+Ahead = Callable[[Sequence[PieceSource], int], list[Task]]
 
 
 class Held(NamedTuple):
@@ -115,7 +115,7 @@ def refine_tiles(
         tile_triangles: predicted triangles of the result in a tile, 1 or more.
         bounds: what the triangles must meet.
         on_conflict, convex_hull: as for `dmr.refine`, for an outline.
-        ahead: what workers do while others refine the last band.
+        ahead: tasks for workers that have nothing else to do while the last band is refined, and then for all.
 
     Raises:
         OptionError: circumcircles reach across the largest tiles.
@@ -286,7 +286,9 @@ class Passes:
         if self._ahead is None or len(tiles) > 1 or not self._held:
             return []
         (join, _), *_ = tiles
-        return self._ahead([*self._sources(), PieceSource(join, self._whole)])
+        pieces = self._sources()
+        todo = self._ahead([*pieces, PieceSource(join, self._whole)], len(pieces))
+        return [replace(task, light=True) for task in todo]
 
     def _needed(self, patches: Iterable[Held]) -> tuple[Task, ...]:
         """Returns the tasks that make the cores among patches, which may not be complete yet."""
@@ -352,6 +354,8 @@ class Passes:
         found = self._sources()
         if len(tiles) == 1 and len(found) > 1:  # `_beside` has used the border that the tile had before
             found[-1] = found[-1]._replace(border=tiles[0][0])
+        if self._ahead is not None:
+            self._runner.run(self._ahead(found, len(found)))
         summaries = self._runner.run([piece.summary for piece in found if piece.summary is not None])
         unrefined: Counter[str] = Counter()
         for summary in summaries:
