@@ -22,7 +22,7 @@ from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, 
 from dmr.distributed.tiles.patch import Mask, Patch
 from dmr.distributed.tiles.piece import Int64
 from dmr.distributed.tiles.whole import Whole
-from dmr.distributed.unions.union import Numbers
+from dmr.distributed.unions.union import UNNUMBERED, Numbers
 from dmr.memory import Device, constant
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.placement.admission import direct, segment_records
@@ -31,7 +31,6 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 
 INPUT_VERTEX = constant("INPUT_VERTEX")
-UNNUMBERED = 2**62  # stands for the first vertex without a number: above all numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -72,10 +72,31 @@ class Reach:
         return reached
 
 
-def reach(patch: Patch, border: Int, layers: int, threads: int | None) -> Reach:
-    """Returns how far the seeds of a patch are from the vertices on its border."""
-    distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers, threads)[1]
-    return Reach(patch.numbers[border], distance[border])
+def reach(patch: Patch, border: Int, layers: int, threads: int | None) -> tuple[Reach, NDArray[np.bool_]]:
+    """Returns how far the seeds of a patch are from the vertices on its border, and which triangles they reach."""
+    chosen, distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers, threads)
+    return Reach(patch.numbers[border], distance[border]), chosen
+
+
+def are_nearest(tiles: Sequence[Reach], layers: int) -> list[bool]:
+    """Returns of which tiles the bands of others reach no further triangle: no seed of others is nearer to the border.
+
+    Args:
+        layers: of the bands.
+    """
+    numbers = np.concatenate([tile.border for tile in tiles])
+    distances = np.minimum(np.concatenate([tile.layers for tile in tiles]), layers)  # the last vertices add no triangle
+    order = np.argsort(numbers, kind="stable")
+    numbers, distances = numbers[order], distances[order]
+    least = distances.copy()
+    for step in range(1, len(numbers)):  # entries of one number follow each other
+        same = np.flatnonzero(numbers[step:] == numbers[:-step])
+        if not len(same):
+            break
+        least[same] = np.minimum(least[same], distances[same + step])
+    return [
+        bool((np.minimum(tile.layers, layers) <= least[np.searchsorted(numbers, tile.border)]).all()) for tile in tiles
+    ]
 
 
 def unreached(border: Int64) -> Reach:
@@ -83,16 +104,13 @@ def unreached(border: Int64) -> Reach:
     return Reach(border, np.full(len(border), UNREACHED, np.int32))
 
 
-def divided(patch: Patch, others: list[Reach], layers: int, threads: int | None) -> tuple[Patch | None, Patch | None]:
-    """Divides a patch whose vertices are numbered.
+def reached_by(patch: Patch, others: Sequence[Reach], layers: int, threads: int | None) -> NDArray[np.bool_]:
+    """Returns which triangles of a patch, whose vertices are numbered, belong to a band.
 
     Args:
         others: how far the seeds of the other patches reach.
         layers: of triangles around each seed, counted by their vertices.
         threads: that compute; None for all cores.
-
-    Returns:
-        The rest of the patch, and the part for the band; None for one that is empty.
     """
     given = np.full(len(patch.numbers), UNREACHED, np.int32)
     for other in others:
@@ -100,11 +118,13 @@ def divided(patch: Patch, others: list[Reach], layers: int, threads: int | None)
         place = np.minimum(np.searchsorted(patch.numbers, other.reached), len(given) - 1)
         shared = patch.numbers[place] == other.reached
         np.minimum.at(given, place[shared], distance[shared])
-    is_chosen = spread(patch, given, layers, threads)[0]
-    chosen, left = np.flatnonzero(is_chosen), np.flatnonzero(~is_chosen)
-    if not len(chosen):
-        return patch, None
-    return (patch.taken(left, threads) if len(left) else None), patch.taken(chosen, threads)
+    return spread(patch, given, layers, threads)[0]
+
+
+def parted(patch: Patch, in_band: NDArray[np.bool_], threads: int | None) -> tuple[Patch | None, Patch]:
+    """Returns the rest of a patch, None if it is empty, and its part for a band, which has a triangle."""
+    chosen, left = np.flatnonzero(in_band), np.flatnonzero(~in_band)
+    return patch.taken(left, threads) if len(left) else None, patch.taken(chosen, threads)
 
 
 def spread(patch: Patch, given: Int, layers: int, threads: int | None) -> tuple[NDArray[np.bool_], Int]:

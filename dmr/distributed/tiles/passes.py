@@ -39,7 +39,7 @@ MOST_IDLE = 3  # consecutive passes in which hardly less waits; then tiles grow
 HARDLY_LESS = 0.8  # of the fewest triangles that have waited so far
 
 
-Place = tuple[str, int]  # of a patch: a task, and the patch's place in its output
+Place = tuple[str, int]  # of a tile: a task, and the tile's number in its output
 # Returns tasks that read the first pieces of the result, as many as are complete, and only the borders of the others.
 Ahead = Callable[[Sequence[PieceSource], int], list[Task]]
 
@@ -55,7 +55,7 @@ class Held(NamedTuple):
     """
 
     name: str
-    place: int
+    place: int | str
     first: int
     piece: int
     tile: str = ""
@@ -67,11 +67,18 @@ class Held(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A refined tile in which something waits: its task, the number of its first new vertex, and its seeds."""
+    """A refined tile in which something waits.
+
+    Attributes:
+        name: its task; first: the number of its first new vertex; seeds: how many triangles wait.
+        divided: whether its task has divided the margin; rest: whether a rest is left then.
+    """
 
     name: str
     first: int
     seeds: int
+    divided: bool
+    rest: bool
 
 
 @dataclass(frozen=True)
@@ -265,7 +272,8 @@ class Passes:
                 self._cores[task.then.name] = task.then
                 self._held.append(Held(task.then.name, tasks.CORE, self._vertices, self._pieces, task.name))
             if summary["seeds"]:
-                found.append(Waiting(task.name, self._vertices, summary["seeds"]))
+                divided, rest = summary.get("divided", False), summary.get("rest", True)
+                found.append(Waiting(task.name, self._vertices, summary["seeds"], divided, rest))
             self._pieces += 1
             self._vertices += summary["inserted"]
             self._warnings += [each for each in summary["warnings"] if each not in self._warnings]
@@ -299,20 +307,32 @@ class Passes:
         if not held.tile:
             return None
         task = Task.of(finish_core, [held.name], place=held.place, first=held.first)
-        return replace(task, light=True, needs=self._needed([held]))
+        return replace(task, needs=self._needed([held]))
 
     def _next_tiles(self, waiting: Sequence[Waiting], layers: int, turn: int) -> Sequence[Place]:
         """Takes the band around what waits out of the patches, and cuts it into tiles."""
-        todo = {held: self._division(held, near, layers) for held, near in self._reached(waiting).items()}
+        reached, alone = self._reached(waiting, layers)
+        todo = {held: self._division(held, near, layers) for held, near in reached.items() if held not in alone}
         divided = dict(zip(todo, self._runner.run(list(todo.values())), strict=True))
-        joined = [todo[held].name for held, summary in divided.items() if summary["band"]]
-        self._held = [
-            Held(todo[held].name, 0, 0, held.piece) if held in divided and divided[held]["band"] else held
-            for held in self._held
-            if held not in divided or divided[held]["rest"]
-        ]
-        stored = self._bounds.stored()
-        join = Task.of(tasks.join, [self._whole, *joined], bounds=stored, tile_triangles=self._grown, turn=turn)
+        parts, kept = list[Held](), list[Held]()
+        for held in self._held:
+            if held in alone:  # its own task has divided it
+                parts.append(held._replace(place=tasks.BAND))
+                kept += [held._replace(place=tasks.REST)] if alone[held].rest else []
+            elif held in divided and divided[held]["band"]:
+                parts.append(Held(todo[held].name, tasks.BAND, 0, held.piece))
+                kept += [Held(todo[held].name, tasks.REST, 0, held.piece)] if divided[held]["rest"] else []
+            else:
+                kept.append(held)
+        self._held = kept
+        join = Task.of(
+            tasks.join,
+            [self._whole, *(part.name for part in parts)],
+            bounds=self._bounds.stored(),
+            tile_triangles=self._grown,
+            turn=turn,
+            firsts=[part.first for part in parts],
+        )
         (summary,) = self._runner.run([join])
         self._passes.append((summary["tiles"], summary["triangles"]))
         return [(join.name, place) for place in range(summary["tiles"])]
@@ -322,8 +342,13 @@ class Passes:
         task = Task.of(tasks.divide, [self._whole, held.name, *(each.name for each in near)], **options)
         return replace(task, needs=self._needed([held]))
 
-    def _reached(self, waiting: Sequence[Waiting]) -> dict[Held, list[Waiting]]:
-        """Returns the patches that bands reach, each with the tiles whose seeds do."""
+    def _reached(
+        self, waiting: Sequence[Waiting], layers: int
+    ) -> tuple[dict[Held, list[Waiting]], dict[Held, Waiting]]:
+        """Returns the patches that bands reach, each with the tiles whose seeds do, and those that their tasks divide.
+
+        The latter are the margins that other tiles reach no further than their own seeds do.
+        """
         own = {each.name: k for k, each in enumerate(waiting)}
         match = Task.of(
             tasks.match_reaches,
@@ -332,10 +357,14 @@ class Passes:
             firsts=[held.first for held in self._held],
             own=[own.get(held.name, -1) if held.place == 0 else -1 for held in self._held],
             others=[each.first for each in waiting],
+            layers=layers,
         )
         (summary,) = self._runner.run([match])
         near = zip(self._held, summary["near"], strict=True)
-        return {held: [waiting[k] for k in tiles] for held, tiles in near if tiles}
+        reached = {held: [waiting[k] for k in tiles] for held, tiles in near if tiles}
+        mine = {held: waiting[own[held.name]] for held in reached if held.place == 0 and held.name in own}
+        alone = {held: each for held, each in mine.items() if each.divided and summary["alone"][own[each.name]]}
+        return reached, alone
 
     def _sources(self) -> list[PieceSource]:
         """Returns the pieces of the result so far."""

@@ -31,7 +31,7 @@ from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.store import TEMPORARY_PREFIX
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.threaded import flags
-from dmr.distributed.tiles.bands import Reach, divided, reach, unreached
+from dmr.distributed.tiles.bands import Reach, are_nearest, parted, reach, reached_by, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import Tiles, cut
@@ -45,7 +45,7 @@ from dmr.distributed.tiles.result.core_file import FILE, CoreArrays, core_bytes,
 from dmr.distributed.tiles.result.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
 from dmr.distributed.tiles.whole import Whole
-from dmr.distributed.unions.union import Numbers
+from dmr.distributed.unions.union import UNNUMBERED, Numbers
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import RefineOptions
@@ -58,6 +58,7 @@ COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 TILES = "tiles"  # the place of `Tiles` in the output of a task
 CORE = 1  # the place of the core of a tile in its output, and of its reach in that of the margin
+REST, BAND = "rest", "band"  # the places of both parts of a divided patch
 _loading = ForkSafeLock()  # one thread loads its tile at a time, so that the first one soon has the device
 NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
 SOURCE_ARRAYS = {
@@ -181,7 +182,7 @@ def place(
     patch = Tiles.load(Stored(inputs[1], TILES)).tile(tile, resources.threads)
     done = place_in_patch(patch, whole, asked, Wanted.load(inputs[0]), device)
     device.release_memory()
-    _save(done.patch, reach(done.patch, done.border, layers, resources.threads), out, 0)
+    _save(done.patch, reach(done.patch, done.border, layers, resources.threads)[0], out, 0)
     return {
         "inserted": done.inserted, "seeds": int(done.patch.seeds.sum()), "warnings": [],
         "triangles": len(done.patch.mesh.triangles), "core": False,
@@ -221,7 +222,8 @@ def refine(
 ) -> Iterator[dict[str, Any]]:
     """Refines a tile. The output is its margin (0), and then the core, unless that is small; `out` has its reach (1).
 
-    Bands are made of margins, while large cores are on their way to their files.
+    Bands are made of margins, while large cores are on their way to their files. If something waits, `out` also has
+    the margin as `divide` divides it, as long as no other tile has a seed that is nearer to it.
 
     Args:
         inputs: the whole, and the folder of the tile.
@@ -240,14 +242,17 @@ def refine(
         margin = len(done.margin.numbers), len(done.margin.mesh.triangles)
         with arrays.finishing():
             with step("reach"):
-                reached = reach(done.margin, done.margin_border, layers, resources.threads)
+                reached, in_band = reach(done.margin, done.margin_border, layers, resources.threads)
             with step("write margin"):
                 _save(done.margin, reached, out, 0)
                 if done.core is not None:
                     unreached(done.core_border).save(Stored(out, CORE))
+            seeds = int(done.margin.seeds.sum())
+            with step("divide"):
+                rest = seeds > 0 and _save_parts(done.margin, reached.border, in_band, out, resources.threads)
             yield {
-                "inserted": done.inserted, "seeds": int(done.margin.seeds.sum()), "warnings": done.warnings,
-                "triangles": margin[1] + done.core_triangles, "core": done.core is not None,
+                "inserted": done.inserted, "seeds": seeds, "warnings": done.warnings, "divided": seeds > 0,
+                "rest": rest, "triangles": margin[1] + done.core_triangles, "core": done.core is not None,
             }  # fmt: skip
         if done.core is None:
             return
@@ -267,7 +272,7 @@ def store_core(inputs: Sequence[Folder], out: Folder, resources: Resources, **op
     return {}
 
 
-def _save(patch: Patch, reached: Reach, out: Folder, place: int) -> None:
+def _save(patch: Patch, reached: Reach, out: Folder, place: int | str) -> None:
     part = Stored(out, place)
     patch.save(part)
     reached.save(part)
@@ -278,23 +283,24 @@ def match_reaches(
     out: Folder,
     resources: Resources,
     *,
-    places: Sequence[int],
+    places: Sequence[int | str],
     firsts: Sequence[int],
     own: Sequence[int],
     others: Sequence[int],
+    layers: int,
 ) -> dict[str, Any]:
-    """Finds for each patch the tiles whose seeds reach it.
+    """Finds for each patch the tiles whose seeds reach it, and for each refined tile whether no other one is nearer.
 
     Args:
         inputs: the folders of the patches, then those of the refined tiles in which something waits.
         out, resources: not used.
         places: of the patches in their folders; firsts: the number of the first new vertex of each.
         own: for each patch the place of its own tile among the refined ones, -1 if it is not the margin of one.
-        others: the number of the first new vertex of each of the refined tiles.
+        others: the number of the first new vertex of each of the refined tiles; layers: of the band.
     """
     count = len(places)
-    refined = zip(inputs[count:], others, strict=True)
-    reached = [Reach.load(Stored(folder, 0), first).reached for folder, first in refined]
+    refined = [Reach.load(Stored(folder, 0), first) for folder, first in zip(inputs[count:], others, strict=True)]
+    reached = [each.reached for each in refined]
     numbers = np.concatenate(reached)
     tile = np.repeat(np.arange(len(reached)), [len(each) for each in reached])
     order = np.argsort(numbers, kind="stable")
@@ -309,7 +315,7 @@ def match_reaches(
             near.update(np.unique(tile[start]).tolist())
             start = start + 1
         found.append(sorted(near))
-    return {"near": found}
+    return {"near": found, "alone": are_nearest(refined, layers)}
 
 
 def divide(
@@ -317,12 +323,12 @@ def divide(
     out: Folder,
     resources: Resources,
     *,
-    place: int,
+    place: int | str,
     first: int,
     layers: int,
     others: Sequence[int],
 ) -> dict[str, Any]:
-    """Divides a patch into its rest (0) and its part for the band (1).
+    """Divides a patch into its rest and its part for the band.
 
     Args:
         inputs: the whole, the folder of the patch, and those of the refined tiles whose seeds reach it.
@@ -337,14 +343,29 @@ def divide(
         patch, border = Patch.load(stored).numbered(first), Reach.load(stored, first).border
         reaches = [Reach.load(Stored(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
     with step("divide"):
-        rest, band = divided(patch, reaches, layers, resources.threads)
-    with step("write"):
-        if rest is not None:
-            beside = border if band is None else distinct(border, band.numbers)
-            _save(rest, unreached(beside[Numbers(rest.numbers).find(beside) >= 0]), out, 0)
-        if band is not None:
-            band.save(Stored(out, 1))
-    return {"rest": rest is not None, "band": band is not None}
+        in_band = reached_by(patch, reaches, layers, resources.threads)
+    band = bool(in_band.any())
+    if band:
+        with step("write"):
+            rest = _save_parts(patch, border, in_band, out, resources.threads)
+    return {"rest": not band or rest, "band": band}
+
+
+def _save_parts(patch: Patch, border: Int64, in_band: NDArray[np.bool_], out: Folder, threads: int | None) -> bool:
+    """Stores both parts of a patch; returns whether there is a rest.
+
+    Args:
+        border: the numbers of its vertices on the border with others.
+        in_band: which triangles are the part for the band, one at least.
+    """
+    rest, band = parted(patch, in_band, threads)
+    band.save(Stored(out, BAND))
+    if rest is None:
+        return False
+    beside = distinct(border, band.numbers)
+    there = Numbers(rest.numbers, UNNUMBERED).find(np.where(beside < 0, UNNUMBERED - 1 - beside, beside)) >= 0
+    _save(rest, unreached(beside[there]), out, REST)
+    return True
 
 
 def join(
@@ -355,14 +376,18 @@ def join(
     bounds: Mapping[str, Any],
     tile_triangles: int,
     turn: int,
+    firsts: Sequence[int],
 ) -> dict[str, Any]:
     """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts.
+
+    `firsts` are the numbers of the first new vertices of the parts.
 
     The output of a band that is one tile also has its border, as `summarize` finds it: no refinement changes that.
     """
     threads, whole = resources.threads, Whole.load(inputs[0])
     with step("load"):
-        parts = [Patch.load(Stored(folder, 1)) for folder in inputs[1:]]
+        folders = zip(inputs[1:], firsts, strict=True)
+        parts = [Patch.load(Stored(folder, BAND)).numbered(first) for folder, first in folders]
     with step("glue"):
         band = glued(parts, threads)
     with step("edges"):
@@ -380,7 +405,7 @@ def join(
 
 
 def summarize(
-    inputs: Sequence[Folder], out: Folder, resources: Resources, *, places: Sequence[int], firsts: Sequence[int]
+    inputs: Sequence[Folder], out: Folder, resources: Resources, *, places: Sequence[int | str], firsts: Sequence[int]
 ) -> dict[str, Any]:
     """Finds the border of a piece of the result, which consists of patches, and counts its triangles.
 

@@ -14,6 +14,7 @@ from dmr.distributed.unions.native import NumberedList, library
 Int64 = NDArray[np.int64]
 Int32 = NDArray[np.int32]
 
+UNNUMBERED = 2**62  # stands for the first vertex without a number: above all numbers
 MOST_VERTICES = np.iinfo(np.int32).max  # of a union
 
 

@@ -48,8 +48,8 @@ def as_on_a_gpu() -> SimpleNamespace:
 def test_late_cores_have_the_same_bits(failures, expected, tmp_path, monkeypatch):
     """Bands begin before cores are complete; cores that fail are made anew."""
     saved: list[float] = []
-    divided: list[float] = []
-    save_core, divide = tasks.save_core, tasks.divide
+    joined: list[float] = []
+    save_core, join = tasks.save_core, tasks.join
 
     def late(*given: Any) -> None:
         time.sleep(0.3)
@@ -59,17 +59,17 @@ def test_late_cores_have_the_same_bits(failures, expected, tmp_path, monkeypatch
         save_core(*given)
 
     def seen(*given: Any, **options: Any) -> Any:
-        divided.append(time.monotonic())
-        return divide(*given, **options)
+        joined.append(time.monotonic())
+        return join(*given, **options)
 
-    seen.__module__, seen.__qualname__ = divide.__module__, divide.__qualname__
+    seen.__module__, seen.__qualname__ = join.__module__, join.__qualname__
     monkeypatch.setattr(in_process, "open_device", lambda *given: as_on_a_gpu())
     monkeypatch.setattr(tasks, "save_core", late)
-    monkeypatch.setattr(tasks, "divide", seen)
+    monkeypatch.setattr(tasks, "join", seen)
     options = {**OPTIONS, "threads": 8}  # as many tiles are refined at once
     dmr.distributed.refine(dmr.domains.rectangle(1, 1), tmp_path / "out", **options)
     assert contents(tmp_path / "out") == expected
-    assert len(saved) > 3 and min(divided) < saved[0]
+    assert len(saved) > 3 and min(joined) < saved[0]
 
 
 def test_a_run_that_is_killed_before_cores_are_complete_resumes(expected, tmp_path):
@@ -122,3 +122,16 @@ def test_parts_are_prepared_while_the_last_band_is_refined(expected, tmp_path, m
     assert called[:last].count("find_border") == parts - 1
     assert called.count("find_border") == called.count("make_part") == called.count("summarize") == parts
     assert called.count("match_borders") == called.count("join") == 1
+
+
+def test_margins_that_other_tiles_reach_are_divided_again(expected, tmp_path, monkeypatch):
+    """The task of a tile divides its margin by its own seeds; here none of these divisions is used."""
+    called: list[str] = []
+    call = Task.call
+    monkeypatch.setattr(Task, "call", lambda task, *rest: (called.append(task.function), call(task, *rest))[1])
+    dmr.distributed.refine(dmr.domains.rectangle(1, 1), tmp_path / "own", **OPTIONS)
+    assert not any(name.endswith(":divide") for name in called)
+    monkeypatch.setattr(tasks, "are_nearest", lambda tiles, layers: [False] * len(tiles))
+    dmr.distributed.refine(dmr.domains.rectangle(1, 1), tmp_path / "again", **OPTIONS)
+    assert any(name.endswith(":divide") for name in called)
+    assert contents(tmp_path / "own") == contents(tmp_path / "again") == expected

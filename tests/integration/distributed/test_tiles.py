@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import dmr
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes, tasks
-from dmr.distributed.tiles.bands import divided, reach
+from dmr.distributed.tiles.bands import are_nearest, parted, reach, reached_by
 from dmr.distributed.tiles.bounds import FOR_A_SKINNY_TRIANGLE, Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import block_of_each
@@ -230,10 +230,10 @@ def test_a_band_is_what_lies_around_the_seeds():
     middle = np.argmin(np.hypot(*(centroids - (0.48, 0.5)).T))
     marked = replace(patch, seeds=np.arange(len(left)) == middle)
     both = [marked.taken(np.flatnonzero(each), 1) for each in (left, ~left)]
-    reaches = [reach(each, border_of(each, whole), 3, 2) for each in both]
-    bands = [divided(each, reaches, 3, 2)[1] for each in both]
-    assert bands[1] is not None  # the band crosses the border
-    alone = divided(marked, [reach(marked, border_of(marked, whole), 3, 1)], 3, 1)[1]
+    reaches = [reach(each, border_of(each, whole), 3, 2)[0] for each in both]
+    assert are_nearest(reaches, 3) == [True, False]  # the band crosses the border, from the left one only
+    bands = [parted(each, reached_by(each, reaches, 3, 2), 2)[1] for each in both]
+    alone = parted(marked, reached_by(marked, [reach(marked, border_of(marked, whole), 3, 1)[0]], 3, 1), 1)[1]
     found = {tuple(sorted(t)) for band in bands for t in band.numbers[band.mesh.triangles].tolist()}
     assert found == {tuple(sorted(t)) for t in alone.numbers[alone.mesh.triangles].tolist()}
 

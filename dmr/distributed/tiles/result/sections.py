@@ -42,7 +42,7 @@ class PieceSource(NamedTuple):
     border: str
     whole: str = ""
     folders: tuple[str, ...] = ()
-    places: tuple[int, ...] = ()
+    places: tuple[int | str, ...] = ()
     firsts: tuple[int, ...] = ()
     loose: bool = False
     finish: Task | None = None
@@ -97,7 +97,9 @@ class Section:
         return Piece(labelled(self.mesh, self.labels), with_numbers(self.numbers.entries, self.numbers.first))
 
 
-def sections(inputs: Sequence[Folder], *, places: Sequence[int], firsts: Sequence[int], loose: bool) -> list[Section]:
+def sections(
+    inputs: Sequence[Folder], *, places: Sequence[int | str], firsts: Sequence[int], loose: bool
+) -> list[Section]:
     """Returns the sections of a piece, which are mapped to their files; arguments as in `PieceSource`."""
     if not places:
         piece = Piece.load(inputs[0])
