@@ -86,27 +86,38 @@ def _after_core(core: Section, rows: int, labels: Mapping[str, Sequence[NDArray[
     if core.labels is not None:
         first = max((len(table) for table in tables.values()), default=0)
         made[VERSION_KEY] = copied(np.array(VERSION_WITH_LABELS))
-        all_labels = _with_others(core.labels, labels) if core.labels.rows.dtype == np.uint8 else None
-        if all_labels is None:
+        others = _of_others(core.labels, labels) if core.labels.rows.dtype == np.uint8 else None
+        if others is None:
             made[ROWS] = copied(np.arange(first, first + rows, dtype=np.int32))
             made |= {f"{name}{OF_ROWS}": copied(table, *labels.get(name, ())) for name, table in tables.items()}
         else:
-            made[ROWS] = copied(all_labels.rows[first:])
-            made |= {f"{name}{OF_ROWS}": copied(table) for name, table in all_labels.tables.items()}
+            made[ROWS] = copied(others.rows)
+            made |= {f"{name}{OF_ROWS}": copied(table) for name, table in others.tables.items()}
     return made
 
 
-def _with_others(core: Labels, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]]) -> Labels | None:
-    """Returns labels, each in one row: first the rows of a core's tables, then those of other triangles."""
-    columns = {
-        name: np.concatenate([table, *(_by_triangle(each) for each in labels.get(name, ()))])
-        for name, table in core.tables.items()
-    }
-    return few_labels(columns) if len({len(each) for each in columns.values()}) == 1 else None
+def _of_others(core: Labels, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]]) -> Labels | None:
+    """Returns the labels of triangles beside a core as rows of its tables, to which new ones are added.
+
+    None if that are too many, or the labels of a triangle are not all stored in the same way.
+    """
+    added = {name: [core.tables[name], *map(_table, labels.get(name, ()))] for name in core.tables}
+    first, *others = [[len(each) for each in tables] for tables in added.values()]
+    if any(each != first for each in others):
+        return None
+    found = few_labels({name: np.concatenate(tables) for name, tables in added.items()})
+    if found is None:
+        return None
+    of_tables = np.split(found.rows, np.cumsum(first)[:-1])[1:]
+    given = labels.get(next(iter(core.tables)), ())
+    by_part = [
+        rows[each.rows] if isinstance(each, Indexed) else rows for rows, each in zip(of_tables, given, strict=True)
+    ]
+    return Labels(np.concatenate([found.rows[:0], *by_part]), found.tables)
 
 
-def _by_triangle(labels: NDArray[Any] | Indexed) -> NDArray[Any]:
-    return labels.table[labels.rows] if isinstance(labels, Indexed) else labels
+def _table(labels: NDArray[Any] | Indexed) -> NDArray[Any]:
+    return labels.table if isinstance(labels, Indexed) else labels
 
 
 def _labels(part: Section, name: str) -> NDArray[Any] | Indexed | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +25,26 @@ def few_labels(columns: Mapping[str, NDArray[np.float64]]) -> Labels | None:
     count = len(next(iter(columns.values())))
     if count > SAMPLE and few_labels({name: each[:SAMPLE] for name, each in columns.items()}) is None:
         return None
-    bits = [column for each in columns.values() for column in _bits(each).T]
-    rows, left, first = np.zeros(count, np.uint8), np.arange(count), list[int]()
+    bits = [np.ascontiguousarray(column) for each in columns.values() for column in _bits(each).T]
+    rows, first = np.zeros(count, np.uint8), [0] if count else list[int]()
+    left = np.flatnonzero(~_equal(bits)) if count else np.empty(0, np.intp)  # the others have the row 0
+    bits = [each[left] for each in bits]
     while len(left):
         if len(first) == MOST:
             return None
-        same = np.logical_and.reduce([each[left] == each[left[0]] for each in bits])
+        same = _equal(bits)
         rows[left[same]] = len(first)
         first.append(int(left[0]))
-        left = left[~same]
+        left, bits = left[~same], [each[~same] for each in bits]
     return Labels(rows, {name: each[first] for name, each in columns.items()})
+
+
+def _equal(bits: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """Returns which rows of columns are equal to the first one."""
+    same: NDArray[np.bool_] = bits[0] == bits[0][0]
+    for each in bits[1:]:
+        same &= each == each[0]
+    return same
 
 
 def _bits(column: NDArray[np.float64]) -> NDArray[np.int64]:
