@@ -6,12 +6,13 @@
         refine each tile                                      (in parallel)
         number the new vertices, by tile
         if nothing waits: stop
-        divide the patches that the band reaches              (in parallel)
+        divide the patches that the band reaches              (in parallel; those of its tiles, as a rule, before)
         join their parts to the band, and cut it into tiles   (larger ones if no pass gets anything done)
     find the border of each piece                             (in parallel)
 
-A pass begins when all tiles of the one before are done. Which tasks there are, and all their results, depend on the
-source, the options and the size of the tiles only.
+A pass begins when the margins of all tiles of the one before are done; their cores may be completed later. Which tasks
+there are, and all their results, depend on the source, the options and the size of the tiles only; those that are run
+ahead, while the last band is refined, may be in vain.
 """
 
 from __future__ import annotations
