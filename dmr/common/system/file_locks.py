@@ -15,3 +15,12 @@ def take_lock(descriptor: int) -> None:
         OSError: with errno EWOULDBLOCK or EACCES if another process holds the lock.
     """
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def wait_for_lock(descriptor: int) -> None:
+    """Waits until no other holder has locked an open file.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
+    fcntl.flock(descriptor, fcntl.LOCK_SH)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
 
-from dmr.common.system.file_locks import HELD, take_lock
+from dmr.common.system.file_locks import HELD, take_lock, wait_for_lock
 
 
 class Making:
@@ -55,7 +54,7 @@ class Making:
         with suppress(OSError):  # there is no mark, or the file system has no locks
             descriptor = os.open(self._path, os.O_RDWR)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_SH)
+                wait_for_lock(descriptor)
             finally:
                 os.close(descriptor)
 
