@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.distributed.tiles.few_labels import few_labels
 from dmr.distributed.tiles.piece import PER_TRIANGLE, ROWS, Labels
 from dmr.distributed.tiles.pieces import PER_VERTEX, joined_rows, tables_of_vertices
+from dmr.distributed.tiles.result.few_labels import few_labels
 from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import United
 from dmr.io.archives.npz import Column, Indexed, copied, gathered, translated

@@ -14,9 +14,9 @@ from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.threaded import joined, rows_taken
 from dmr.distributed.tiles.admission import Tile
-from dmr.distributed.tiles.few_labels import few_labels
 from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_sparse
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
+from dmr.distributed.tiles.result.few_labels import few_labels
 from dmr.distributed.tiles.stored import InMemory
 from dmr.memory import Device, DeviceArray, scan, total
 from dmr.mesh.types import Int, Mesh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dmr.distributed.tiles.few_labels import MOST, SAMPLE, few_labels
+from dmr.distributed.tiles.result.few_labels import MOST, SAMPLE, few_labels
 
 
 def test_rows_are_those_of_the_first_occurrences():
