@@ -6,6 +6,7 @@ import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,18 @@ def round_numbers(low: float, high: float, logarithmic: bool = False) -> list[fl
     return [float(f"{k * unit:.12g}") for k in range(first, last + 1)]
 
 
+def ticks(scale: ColourScale, length: float) -> list[tuple[float, str]]:
+    """Lists places along a legend, in pixels, and their numbers: every k-th round number, so that no two overlap."""
+    values = round_numbers(*scale.limits, scale.logarithmic)
+    texts = [f"{value:g}".replace("e-0", "e-").replace("e+0", "e+") for value in values]
+    found = list(zip((length * scale.place(np.array(values))).tolist(), texts, strict=True))
+    for stride in range(1, len(found)):
+        chosen = found[::stride]
+        if all(right - left > _LETTER * (len(a) + len(b) + 1) / 2 for (left, a), (right, b) in pairwise(chosen)):
+            return chosen
+    return found[:1]
+
+
 def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: float, height: float, ratio: float) -> None:
     """Draws the legend in the current renderer: a strip of `width` x `height`, times `ratio` pixels."""
     camera = plotter.camera
@@ -152,10 +165,10 @@ def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: float, height:
     start, length = 0.2 * width, 0.6 * width
     edges = start + length * np.arange(257) / 256
     boxes(edges[:-1], edges[1:], bottom, top, scale.table())
-    for value in round_numbers(*scale.limits, scale.logarithmic):
-        x = start + length * float(scale.place(np.array([value]))[0])
+    for away, text in ticks(scale, length):
+        x = start + away
         plotter.add_mesh(pv.Line((x, bottom - 5, 0), (x, bottom, 0)), color=INK, line_width=1.2 * ratio, lighting=False)
-        write(f"{value:g}".replace("e-0", "e-").replace("e+0", "e+"), x, bottom - 7, 15)
+        write(text, x, bottom - 7, 15)
 
 
 def _viridis() -> NDArray[np.uint8]:

@@ -13,7 +13,7 @@ import pytest
 from dmr.errors import DmrError, FileError, OptionError
 from dmr.mesh.pictures.quantities import quality_colours
 from dmr.mesh.types import Mesh, Pslg
-from dmr.viewing.colours import ColourScale, round_numbers
+from dmr.viewing.colours import ColourScale, round_numbers, ticks
 from dmr.viewing.viewer import view
 
 pytest.importorskip("pyvista")
@@ -220,3 +220,18 @@ def test_importing_the_module_does_not_import_pyvista():
 )
 def test_ticks_are_round_numbers(low, high, logarithmic, expected):
     assert round_numbers(low, high, logarithmic) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [
+        (700, ["0.0005", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1"]),
+        (300, ["0.0005", "0.002", "0.01", "0.05"]),
+        (40, ["0.0005"]),
+    ],
+)
+def test_numbers_of_a_legend_do_not_overlap(length, expected):
+    scale = ColourScale("area", (0.0005, 0.1), logarithmic=True)
+    found = ticks(scale, length)
+    assert [text for _, text in found] == expected
+    assert found[0][0] == pytest.approx(0) and all(0 <= x <= length + 1e-9 for x, _ in found)
