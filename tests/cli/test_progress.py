@@ -60,7 +60,7 @@ def test_the_triangles_that_bounds_need_are_estimated(options: dict[str, object]
 
 
 @pytest.mark.parametrize(
-    ("size", "most", "steps"), [(0.01, 0.45, 6), (lambda points: 0.01 + 0.01 * points[:, 0], 0.3, 12)]
+    ("size", "most", "steps"), [(0.01, 0.32, 6), (lambda points: 0.01 + 0.01 * points[:, 0], 0.3, 12)]
 )
 def test_the_bar_moves_while_points_are_placed(size: object, most: float, steps: int) -> None:
     """A lattice of one size is placed at once; a front advances in many rounds. The triangulation is one step."""

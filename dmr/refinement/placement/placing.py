@@ -218,6 +218,8 @@ def fill(
         if report is not None:
             report(shares.front)
         vertices, plane = _triangulated(pieces.points, placed, pieces.ends, device)
+        if report is not None:
+            report(shares.triangulated)
         disturbed = _disturbed(plane, pieces.origin)
         if not disturbed.size:
             break

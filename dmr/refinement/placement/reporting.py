@@ -12,16 +12,23 @@ class Shares(NamedTuple):
     """The parts that are done after the steps of a placement.
 
     Attributes:
-        front: after the front; filled: after the triangulation; admitted: after the admission. Smoothing is the rest.
+        front: after the front; filled: when the mesh of all points is made; admitted: after the admission. Smoothing is
+            the rest.
     """
 
     front: float
     filled: float
     admitted: float
 
+    @property
+    def triangulated(self) -> float:
+        """The part after the triangulation, before its mesh is made."""
+        return self.front + TRIANGULATED * (self.filled - self.front)
+
 
 EVEN, UNEVEN = Shares(0.11, 0.55, 0.65), Shares(0.46, 0.65, 0.72)  # with a lattice, most points are placed at once
 PARTLY_EVEN = Shares(0.28, 0.6, 0.68)  # where an outline finer than the one size leaves less room for the lattice
+TRIANGULATED = 0.65  # of the time between the front and the mesh
 AVERAGED = 0.7  # of the smoothing, after the rounds of Laplace's
 
 
