@@ -8,17 +8,21 @@ vertices are merged. A subset of it, such as the triangles that remain after hol
 properties.
 
 A registry identifies the object and its arrays, not their contents. A copy, an unpickled mesh, or a mesh whose
-arrays were replaced counts as an external mesh and is checked like any other.
+arrays were replaced counts as an external mesh and is checked like any other. Only the input of a refined mesh is also
+known if another object has all arrays that its outline consists of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, TypeVar, cast
+from weakref import WeakKeyDictionary, finalize, ref
+
+from numpy.typing import NDArray
 
 from dmr.mesh.arrays import Float, Int, MeshArrays
+from dmr.mesh.names import Names
 
 _Mesh = TypeVar("_Mesh", bound=MeshArrays)
 
@@ -70,9 +74,41 @@ def links_of(mesh: MeshArrays) -> Links | None:
 _REFINED: WeakKeyDictionary[MeshArrays, tuple[Float, Int, Int, Any]] = WeakKeyDictionary()
 
 
+class _SameOutline(NamedTuple):
+    """The arrays of a refined mesh that hold its outline, without keeping them alive; its names; and its origin."""
+
+    arrays: tuple[ref[NDArray[Any]] | None, ...]
+    names: Names
+    origin: Any
+
+    def holds(self, mesh: MeshArrays) -> bool:
+        """Whether a mesh has these arrays, not only equal ones, and these names."""
+        known = [None if array is None else array() for array in self.arrays]
+        return all(one is other for one, other in zip(_outline(mesh), known, strict=True)) and self.names == mesh.names
+
+
+# The same by the identity of the vertices: a mesh made by `dataclasses.replace`, with other attributes of vertices or
+# other bounds of areas, has the outline of the refined mesh. An entry lasts as long as the vertices.
+_BY_VERTICES: dict[int, _SameOutline] = {}
+
+
+def _outline(mesh: Any) -> tuple[NDArray[Any] | None, ...]:
+    """Returns the arrays that determine the outline of a mesh."""
+    names = ("vertices", "triangles", "segments", "segment_markers", "vertex_markers", "triangle_attributes")
+    return tuple(getattr(mesh, name) for name in names)
+
+
 def record_refinement(mesh: MeshArrays, source: MeshArrays) -> None:
     """Register a mesh that was refined or optimised from `source`, and so has the same outline."""
-    _REFINED[mesh] = mesh.vertices, mesh.triangles, mesh.segments, origin_of(source)
+    origin = origin_of(source)
+    _REFINED[mesh] = mesh.vertices, mesh.triangles, mesh.segments, origin
+    if origin.vertices is mesh.vertices:  # the entry would keep its own vertices alive
+        return
+    key = id(mesh.vertices)
+    if key not in _BY_VERTICES:
+        finalize(mesh.vertices, _BY_VERTICES.pop, key, None).atexit = False
+    arrays = tuple(None if array is None else ref(array) for array in _outline(mesh))
+    _BY_VERTICES[key] = _SameOutline(arrays, mesh.names, origin)
 
 
 def record_same(mesh: MeshArrays, source: MeshArrays) -> None:
@@ -86,6 +122,7 @@ def record_same(mesh: MeshArrays, source: MeshArrays) -> None:
 def origin_of(mesh: _Mesh) -> _Mesh:
     """Return the mesh from which a mesh was refined, in any number of steps; of a mesh of other origin, itself."""
     vertices, triangles, segments, origin = _REFINED.get(mesh, (None, None, None, mesh))
-    same = mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments
-    found: _Mesh = origin if same else mesh
-    return found
+    if mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments:
+        return cast(_Mesh, origin)
+    shared = _BY_VERTICES.get(id(mesh.vertices))
+    return mesh if shared is None or not shared.holds(mesh) else cast(_Mesh, shared.origin)

@@ -21,9 +21,9 @@ def outline(mesh: Mesh, *, merge_collinear: bool = False) -> Pslg:
     0). Its vertices are the ends of these, and those with a marker.
 
     Points that refinement has added are left out if the origin of the mesh is known: `dmr.refine`, `dmr.adapt`,
-    `dmr.optimize` and `dmr.triangulate` note it for the object that they return, but not for a copy, or for a mesh from
-    a file. The outline is then that of the input of the first refinement; if this input was an outline itself, all of
-    its vertices are kept.
+    `dmr.optimize` and `dmr.triangulate` note it for the object that they return, also if `dataclasses.replace` gives it
+    other vertex attributes, but not for other copies, or for a mesh from a file. The outline is then that of the input
+    of the first refinement; if this input was an outline itself, all of its vertices are kept.
 
     Args:
         mesh: a valid mesh.

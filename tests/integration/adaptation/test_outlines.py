@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +30,32 @@ def test_an_outline_comes_back_from_its_meshes():
         assert np.array_equal(graph.vertices, domain.vertices) and len(graph.holes) == len(domain.holes)
         assert len(graph.segments) == len(domain.segments)
         assert dmr.validate(mesh, input=graph).ok
+
+
+def test_a_mesh_with_other_attributes_has_the_same_outline():
+    """As after `dataclasses.replace(mesh, vertex_attributes=depths)`, also when the first mesh is gone."""
+    domain = dmr.read("meshes/bracket.poly")
+    fine = dmr.refine(domain, max_area=0.01, device="cpu").mesh
+    vertices = weakref.ref(fine.vertices)
+    others = [
+        replace(fine, vertex_attributes=fine.vertices[:, :1]),
+        replace(fine, area_bounds=np.ones(len(fine.triangles))),
+    ]
+    changed = [
+        replace(fine, segment_markers=np.full(len(fine.segments), 9)),
+        replace(fine, names={"regions": {}, "markers": {9: "wall"}}),
+        replace(fine, vertices=fine.vertices.copy()),
+        dmr.Mesh(fine.vertices, fine.triangles, segments=fine.segments),
+    ]
+    del fine
+    for mesh in others:
+        assert np.array_equal(dmr.outline(mesh).vertices, domain.vertices)
+        assert len(dmr.adapt(mesh, 1.0, device="cpu").mesh.triangles) < len(mesh.triangles) / 2
+    for mesh in changed:
+        assert len(dmr.outline(mesh).vertices) > len(domain.vertices)
+    del mesh, others, changed
+    gc.collect()
+    assert vertices() is None, "no registry keeps arrays alive"
 
 
 def test_vertices_inside_are_left_out_and_marked_ones_are_kept():
