@@ -26,7 +26,7 @@ enough are computed in exact arithmetic.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
@@ -160,6 +160,7 @@ class _Surroundings:
         whole = half_edges[chains.order[chains.offsets[:-1][single]]]
         self._whole = np.zeros(len(topology.starts), bool)
         self._whole[whole[whole >= 0]] = True
+        self._circles: dict[int, tuple[Point, float]] = {}  # beside a long kept segment, searches meet the same ones
 
     def explain(self, triangle: int, reason: str) -> bool:
         """Test whether the geometry explains that a triangle was left unrefined for this reason."""
@@ -170,6 +171,12 @@ class _Surroundings:
 
     def _corners(self, triangle: int) -> list[Point]:
         return [self._at(int(v)) for v in self._triangles[triangle]]
+
+    def _circle_of(self, triangle: int) -> tuple[Point, float]:
+        found = self._circles.get(triangle)
+        if found is None:
+            found = self._circles[triangle] = _circle(self._corners(triangle))
+        return found
 
     def _at(self, vertex: int) -> Point:
         return float(self._x[vertex]), float(self._y[vertex])
@@ -194,13 +201,13 @@ class _Surroundings:
     def _is_whole(self, half_edge: int) -> bool:
         return bool(self._whole[half_edge])
 
-    def _within_reach(self, triangle: int) -> list[int]:
-        """Find the constrained half-edges upon which a point on the path to a triangle's circumcenter may encroach."""
+    def _within_reach(self, triangle: int) -> Iterator[int]:
+        """Yield the constrained half-edges upon which a point on the path to a triangle's circumcenter may encroach."""
         corners = self._corners(triangle)
         p, q = min(((corners[k], corners[k - 1]) for k in range(3)), key=lambda edge: math.dist(*edge))
         start = ((p[0] + q[0]) / 2, (p[1] + q[1]) / 2)
-        center, _ = _circle(corners)
-        seen, waiting, found = {triangle}, [triangle], []
+        center, _ = self._circle_of(triangle)
+        seen, waiting = {triangle}, [triangle]
         while waiting:
             t = waiting.pop()
             for half_edge in range(3 * t, 3 * t + 3):
@@ -208,13 +215,12 @@ class _Surroundings:
                     a, b = self._ends(half_edge)
                     middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
                     if _meets(middle, math.dist(a, b) / 2, start, center):
-                        found.append(half_edge)
+                        yield half_edge
                     continue
                 other = int(self._twins[half_edge]) // 3
-                if other not in seen and _meets(*_circle(self._corners(other)), start, center):
+                if other not in seen and _meets(*self._circle_of(other), start, center):
                     seen.add(other)
                     waiting.append(other)
-        return found
 
 
 def _largest_coordinates(mesh: Mesh, topology: Topology, chains: Chains) -> Float:

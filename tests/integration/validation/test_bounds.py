@@ -10,6 +10,7 @@ import pytest
 import dmr
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg
+from dmr.validation.bounds import unrefined
 from dmr.validation.checker import validate
 from tests.support.meshes import grid, triangulated
 
@@ -138,6 +139,18 @@ def test_confirmed_reasons_excuse_unrefined_triangles(pslg, reason, options):
     report = validate(result.mesh, input=pslg, min_angle=30, unrefined={other: listed})
     assert failed(report, "angle") == below
     assert "unrefined" not in report.counts
+
+
+def test_the_circles_beside_long_kept_walls_are_computed_once(monkeypatch):
+    """The searches for a wall from hundreds of triangles pass the same ones."""
+    width = 1.6 / 400
+    strip = Pslg([[0, 0], [1, 0], [1, width], [0.3, 1.4 * width]], [[0, 1], [1, 2], [2, 3], [3, 0]])
+    fine = dmr.refine(strip, size=1 / 400, keep_segments="boundary", device="cpu")
+    computed, circle = [], unrefined._circle
+    monkeypatch.setattr(unrefined, "_circle", lambda corners: computed.append(1) or circle(corners))
+    assert validate(fine.mesh, input=strip, min_angle=30, unrefined=fine.unrefined_triangles).ok
+    assert len(fine.unrefined_triangles["kept_segment"]) > 400
+    assert len(computed) <= len(fine.mesh.triangles)
 
 
 def test_confirmed_reasons_excuse_areas_and_sizes():
