@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
 from dmr.common.text import counted
+from dmr.io.implied_markers import are_implied
 from dmr.io.meshio_files.formats import Format
 from dmr.io.meshio_files.names import BOUNDARY, DIMENSIONS, Labels, label_of, labels_of
 from dmr.io.meshio_files.tags import Tags, as_whole, entities, groups_by_value, physical_tags, to_sets
@@ -99,6 +100,8 @@ def to_meshio(mesh: Mesh, form: Format, path: Path, *, order: int = 1) -> Conten
         _WAYS[form.data](content, rest, form)
     if form.wide:
         content.widen()
+    if form.segments and form.data != "nothing" and "vertex_marker" in rest.points and are_implied(mesh):
+        del rest.points["vertex_marker"]
     lost = [*rest.lost, *rest.points, *rest.triangles]
     if lost:
         log.warning("%s: %s files do not keep %s", path, path.suffix, ", ".join(lost))

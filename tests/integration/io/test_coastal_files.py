@@ -232,7 +232,9 @@ def parse_2dm(text: str) -> dict[str, list[list[str]]]:
 def test_2dm_comes_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "bay.2dm"
     write(path, BAY)
-    assert ".2dm files do not keep vertex_marker" in caplog.text and "triangle_attribute" not in caplog.text
+    assert caplog.text == "", "vertex markers follow from the segments"
+    write(tmp_path / "marked.2dm", dataclasses.replace(BAY, vertex_markers=np.full(len(BAY.vertices), 5)))
+    assert caplog.messages == [f"{tmp_path / 'marked.2dm'}: .2dm files do not keep vertex_marker"]
     cards = parse_2dm(path.read_text())
     assert np.array_equal(np.array(cards["ND"], float)[:, 1:3], BAY.vertices)
     assert np.array_equal(np.array(cards["E3T"], int)[:, 1:4] - 1, BAY.triangles)
