@@ -162,6 +162,7 @@ def test_a_folder_without_write_permission_fails_before_the_work(folder, capsys)
         (["-a", "0"], "--max-area must be a finite number above 0"),
         (["-a", "-2"], "--max-area must be a finite number above 0"),
         (["--threads", "0"], "is not a positive whole number"),
+        (["--threads", "two"], "is not a positive whole number"),
         (["--max-steiner", "1.5"], "is not a non-negative whole number"),
         (["--device", "gpu"], "is not one of auto, cpu, cuda"),
         (["--marking", "fast"], "is not one of"),

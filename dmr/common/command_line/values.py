@@ -30,21 +30,22 @@ def number(text: str) -> float:
 
 def count(text: str) -> int:
     """Parses an integer of 0 or more; 1_000_000 and 1e6 are accepted."""
+    return _whole(text, 0, "non-negative")
+
+
+def positive(text: str) -> int:
+    """Parses an integer of 1 or more, in the same forms."""
+    return _whole(text, 1, "positive")
+
+
+def _whole(text: str, least: int, kind: str) -> int:
     try:
         value = int(text) if re.fullmatch(r"\d[\d_]*", text) else float(text)
     except ValueError:
         value = -1
-    if not (value >= 0 and value == value // 1):
-        raise ArgumentTypeError(f"{text!r} is not a non-negative whole number")
+    if not (value >= least and value == value // 1):
+        raise ArgumentTypeError(f"{text!r} is not a {kind} whole number")
     return int(value)
-
-
-def positive(text: str) -> int:
-    """Parses an integer of 1 or more."""
-    value = count(text)
-    if value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return value
 
 
 def device(text: str) -> str:
