@@ -25,6 +25,7 @@ INK, FACE = "#1b2430", "#dbe6f0"
 # they would dim, and in very large meshes they are left out.
 WITH_FULL_EDGES, MOST_OVER_VALUES, MOST_WITH_EDGES = 5_000, 20_000, 500_000
 MOST_DOTS = 2_000
+MOST_LABELS = 24  # of regions
 
 _TITLES = {"min_angle": "smallest angle (degrees)", "area": "area"}
 
@@ -101,14 +102,21 @@ def _numbers(mesh: MeshArrays, values: ArrayLike) -> Float:
 def _paint_regions(
     regions: Float, names: Mapping[int, str], triangulation: Triangulation, ax: Axes, style: dict[str, Any]
 ) -> None:
-    """Gives each region a colour, and the colour bar the names or numbers of the regions."""
+    """Gives each region a colour, and the colour bar the names or numbers of the regions.
+
+    If there are more regions than colours, these repeat. Of many regions, every k-th has a label.
+    """
     present, place = np.unique(regions, return_inverse=True)
     count = len(present)
-    colours = _import("matplotlib").colormaps.get_cmap(style.get("cmap", "Set3")).resampled(count)
-    limits = _import("matplotlib.colors").BoundaryNorm(np.arange(count + 1) - 0.5, count)
+    given = _import("matplotlib").colormaps.get_cmap(style.get("cmap", "Set3"))
+    few = given.resampled(min(count, given.N))
+    matplotlib_colors = _import("matplotlib.colors")
+    colours = matplotlib_colors.ListedColormap(few(np.arange(count) % few.N))
+    limits = matplotlib_colors.BoundaryNorm(np.arange(count + 1) - 0.5, count)
     painted = ax.tripcolor(triangulation, facecolors=place, **{**style, "cmap": colours, "norm": limits})
-    bar = _add_colour_bar(ax, painted, ticks=range(count))
-    bar.set_ticklabels([names.get(value, f"{value:g}") for value in present.tolist()])
+    labelled = slice(None, None, -(-count // MOST_LABELS))
+    bar = _add_colour_bar(ax, painted, ticks=range(count)[labelled])
+    bar.set_ticklabels([names.get(value, f"{value:g}") for value in present[labelled].tolist()])
 
 
 def _add_colour_bar(ax: Axes, painted: Any, **style: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -151,6 +152,16 @@ def test_a_picture_has_outline_edges_and_the_right_area():
     assert enclosed(outline) == pytest.approx(area_of(MESH) * scale[0] ** 2, rel=0.01)
     everything = np.concatenate([*outline, *edges])
     assert (everything >= 0).all() and (everything <= (WIDTH, HEIGHT)).all()
+
+
+def test_many_regions_have_different_colours_beside_each_other_and_few_labels(plt):
+    squares = [([(k, 0), (k + 1, 0), (k + 1, 1), (k, 1)], []) for k in range(30)]
+    ax = dmr.triangulate(domains.polygons(squares, attributes=list(range(1, 31)))).plot("region")
+    image = pixels(ax)[::-1]
+    found = [image[tuple(np.rint(ax.transData.transform((k + 0.4, 0.3))).astype(int)[::-1])] for k in range(30)]
+    assert all((one != other).any() for one, other in pairwise(found))
+    bar = ax.child_axes[0]
+    assert [label.get_text() for label in bar.get_yticklabels()] == [str(k) for k in range(1, 31, 2)]
 
 
 @pytest.mark.parametrize("item", [MESH, RING])
