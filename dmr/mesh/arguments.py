@@ -78,6 +78,8 @@ def _described(item: Any, kinds: tuple[type[Mesh] | type[Pslg], ...]) -> str:
         return f"{what}, which has no triangles: dmr.triangulate or dmr.refine it first"
     if type(item).__module__.partition(".")[0] == "meshio":
         return f"{what} from meshio: convert it with dmr.io.from_meshio"
+    if hasattr(item, "__geo_interface__") or are_geometries(item):
+        return f"{what}: make a Pslg of it by dmr.domains.from_shapely"
     if Mesh in kinds:
         for names, arguments in _TRIANGULATIONS.items():
             if all(hasattr(item, name) for name in names):

@@ -11,10 +11,11 @@ from dmr.common.cached import cached_property
 from dmr.common.number_arrays import distinct
 from dmr.errors import OptionError
 from dmr.memory import Device, DeviceArray, Packed, pack, record
+from dmr.mesh.arguments import check_kind
 from dmr.mesh.edges import unique_edges
 from dmr.mesh.location.locator import Locator
 from dmr.mesh.shapes import bounding_box
-from dmr.mesh.types import Float, Mesh, check_indices
+from dmr.mesh.types import Float, Mesh, Pslg, check_indices
 from dmr.sizing.source import numbers
 
 POINT = record("Point")
@@ -51,6 +52,8 @@ class Extent:
             edges, count = unique_edges(over)
             start, end = (over.vertices[edges[count == 1, k]] for k in (0, 1))
         else:
+            if isinstance(over, Pslg):
+                check_kind(over, Mesh, name="what sizes are sampled in")
             box = numbers(over, "the rectangle")
             if box.shape != (4,) or not np.isfinite(box).all() or not (box[2:] > box[:2]).all():
                 raise OptionError(

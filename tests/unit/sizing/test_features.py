@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -121,5 +122,9 @@ def test_other_arguments_are_refused(call, sentence):
 
 
 def test_other_domains_are_refused():
+    geometry = SimpleNamespace(__geo_interface__={})
+    for item in (geometry, [geometry]):
+        with pytest.raises(WrongTypeError, match=r"make a Pslg of it by dmr\.domains\.from_shapely$"):
+            sizing.from_distance(item, near=0.1, far=1, distance=1)
     with pytest.raises(WrongTypeError, match="the domain must be a Pslg or a Mesh"):
         sizing.from_lengths([[0, 0]])

@@ -157,7 +157,8 @@ def test_infinite_samples_and_jumps():
 @pytest.mark.parametrize(
     ("over", "sentence"),
     [((0, 0, 0, 1), "x0 < x1"), ((0, 0, 1), "x0 < x1"), ((0, 0, np.inf, 1), "x0 < x1"), ("mesh", "must be real"),
-     (dmr.Mesh([[0, 0], [1, 0], [0, 1]], np.empty((0, 3), int)), "this mesh has none")],
+     (dmr.Mesh([[0, 0], [1, 0], [0, 1]], np.empty((0, 3), int)), "this mesh has none"),
+     (dmr.Pslg([[0, 0], [1, 0], [0, 1]]), "not a Pslg, which has no triangles: dmr.triangulate")],
 )  # fmt: skip
 def test_other_domains_are_refused(over, sentence):
     with pytest.raises(OptionError, match=sentence):
