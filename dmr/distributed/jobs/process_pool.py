@@ -23,6 +23,7 @@ from dmr.errors import LostWorkerError
 
 # How often a task runs again after its process died; Dask has the same limit (`allowed-failures`).
 MOST_REPEATS = 3
+LIGHT_SHARE = 4  # light tasks get this part of a worker's share of the cores
 NOT_STARTED = (
     "the worker processes ended before they began (their errors are on stderr): each imports the main module of the "
     "program, which must therefore be a file, not stdin, and call dmr only below: if __name__ == '__main__':"
@@ -79,7 +80,9 @@ class ProcessPool:
             # What is submitted begins soon: only tasks that can have been the cause count as lost.
             while waiting and len(running) < self._workers:
                 try:
-                    threads = self._threads(self._workers if waiting[0][0].light else min(self._workers, sharing))
+                    threads = self._threads(min(self._workers, sharing) or self._workers)
+                    if waiting[0][0].light and sharing:  # beside tasks that take longer, and must not be delayed
+                        threads = max(1, self._threads(self._workers) // LIGHT_SHARE)
                     running[self._pool.submit(run_tasks, self.store, waiting[0], threads)] = waiting[0]
                 except BrokenProcessPool:
                     break

@@ -21,30 +21,38 @@ from dmr.mesh.types import Mesh, Pslg
 FORMAT = "dmr parts"
 VERSION = 2
 MOST_FLUSHED_AT_ONCE = 8  # files
-MOST_AHEAD = 32  # pieces: each task that finds a border ahead lists the summaries of all
+MOST_TOGETHER = 32  # pieces whose borders are found in one group of tasks, each of which lists the summaries of all
 
 
 def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
     """Returns the task that compares the borders of pieces, and for each piece the one that finds its border."""
     match = Task.of(match_borders, [piece.border for piece in pieces])
+    borders = [
+        Task.of(find_border, [match.name, *piece.inputs], index=index, **piece.options)
+        for index, piece in enumerate(pieces)
+    ]
+    if len(pieces) > MOST_TOGETHER:
+        return match, borders
     summaries = (piece.summary for piece in pieces)
     match = replace(match, needs=tuple(each for each in summaries if each is not None and each.name in match.inputs))
-    borders = []
-    for index, piece in enumerate(pieces):
-        before = tuple(each for each in (piece.finish, piece.summary) if each is not None)
-        border = Task.of(find_border, [match.name, *piece.inputs], index=index, **piece.options)
-        borders.append(replace(border, needs=(*before, match)))
-    return match, borders
+    needed = [(*_before(piece), match) for piece in pieces]
+    return match, [replace(border, needs=needs) for border, needs in zip(borders, needed, strict=True)]
 
 
-def tasks_ahead(pieces: Sequence[PieceSource], complete: int) -> list[Task]:
-    """Returns tasks of `finish` that are run together, before it: the borders of the first, `complete` pieces.
+def _before(piece: PieceSource) -> list[Task]:
+    """Returns the tasks before those that read a piece."""
+    return [task for task in (piece.finish, piece.summary) if task is not None]
 
-    The last piece may be one that is being refined. They need only its border, which its refinement does not change.
+
+def tasks_ahead(pieces: Sequence[PieceSource]) -> list[Task]:
+    """Returns tasks of `finish` that can be run while the last one of the pieces is refined.
+
+    They need only the border of that piece, which its refinement does not change.
     """
-    if len(pieces) > MOST_AHEAD:
-        return [task for piece in pieces[:complete] for task in (piece.finish, piece.summary) if task is not None]
-    return border_tasks(pieces)[1][:complete]
+    *complete, _ = pieces
+    if len(pieces) > MOST_TOGETHER:
+        return [task for piece in complete for task in _before(piece)]
+    return border_tasks(pieces)[1][: len(complete)]
 
 
 def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mesh | Pslg) -> dict[str, Any]:
@@ -62,22 +70,29 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
     """
     names = {kind: {str(number): name for number, name in each.items()} for kind, each in source.names.items()}
     match, borders = border_tasks(pieces)
-    # Cores are finished here unless they were beside a band. Nothing else reads them meanwhile.
-    matched = runner.run([match, *(piece.finish for piece in pieces if piece.finish)])[0]
-    summaries = runner.run(borders)
-    firsts = list(accumulate((summary["triangles"] for summary in summaries), initial=0))
+    if len(pieces) > MOST_TOGETHER:
+        runner.run([task for piece in pieces for task in _before(piece)])
+        runner.run([match])
+        known, late = runner.run(borders), []
+    else:  # the border of the last piece, which is that of the last band, is found beside the first parts
+        known, late = runner.run(borders[:-1]), borders[-1:]
+    (matched,) = runner.run([match])
+    firsts = list(accumulate((summary["triangles"] for summary in known), initial=0))
     makers = []
     for index, (piece, around) in enumerate(zip(pieces, matched["neighbours"], strict=True)):
-        finished = [piece.finish.name] if piece.finish else []
-        inputs = [match.name, *finished, *(borders[k].name for k in around), *piece.inputs]
+        finished = [piece.finish] if piece.finish else []
+        inputs = [match.name, *(task.name for task in finished), *(borders[k].name for k in around), *piece.inputs]
         starts = [firsts[k] for k in (index, *around)]
         options = {"neighbours": around, "starts": starts, "names": names, "finished": bool(finished)}
         maker = Task.of(make_part, inputs, index=index, **options, **piece.options)
-        makers.append(replace(maker, consumed=piece.folders))
+        needs = (*finished, *(task for task in late if task.name in inputs))
+        consumed = () if late and index == len(pieces) - 1 else piece.folders  # the late task reads these, too
+        makers.append(replace(maker, consumed=consumed, needs=needs))
     # The parts with most neighbours take the longest, and begin first, so that none of them runs alone in the end.
     order = sorted(range(len(makers)), key=lambda k: (-len(matched["neighbours"][k]), k))
     made = dict(zip(order, runner.run([makers[k] for k in order]), strict=True))
     parts = [made[k] for k in range(len(makers))]
+    known += runner.run(late)
     for maker, part in zip(makers, parts, strict=True):
         name, file = part.pop("made") or (maker.name, part["file"])
         _move(runner.store.folder(name).path / file, out / part["file"])
@@ -86,8 +101,8 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
     return {
         "format": FORMAT,
         "version": VERSION,
-        "vertices": max((summary["vertices"] for summary in summaries), default=0),
-        "triangles": firsts[-1],
+        "vertices": max((summary["vertices"] for summary in known), default=0),
+        "triangles": sum(summary["triangles"] for summary in known),
         "parts": parts,
         "names": names,
         "holes": source.holes.tolist(),

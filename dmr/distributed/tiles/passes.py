@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from dmr.common.arguments import whole_option
+from dmr.common.cached import cached_property
 from dmr.common.text import counted, option
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.task import Task, TaskFunction
@@ -41,8 +42,8 @@ HARDLY_LESS = 0.8  # of the fewest triangles that have waited so far
 
 
 Place = tuple[str, int]  # of a tile: a task, and the tile's number in its output
-# Returns tasks that read the first pieces of the result, as many as are complete, and only the borders of the others.
-Ahead = Callable[[Sequence[PieceSource], int], list[Task]]
+# Returns tasks that read pieces of the result, and of the last one, which is not refined yet, only the border.
+Ahead = Callable[[Sequence[PieceSource]], list[Task]]
 
 
 class Held(NamedTuple):
@@ -82,27 +83,62 @@ class Waiting(NamedTuple):
     rest: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tiled:
     """A refinement in tiles.
 
     Attributes:
+        runner: runs the tasks that count triangles, when these are asked for.
         pieces: where the pieces are, in order.
-        complete: whether no triangle violates a bound because its tile reached the default limit on points.
-        vertices, triangles: of the result.
-        unrefined: number of triangles that violate a bound, by reason.
+        vertices: of the result.
         passes: (tiles, triangles before) of each pass; the first is that of the coarse mesh. Empty if one tile
             suffices.
-        warnings: one sentence each.
+        notes: warnings of the tasks, one sentence each.
+        whole: the summary of the only task, if one tile suffices.
     """
 
+    runner: Runner
     pieces: tuple[PieceSource, ...]
-    complete: bool
     vertices: int
-    triangles: int
-    unrefined: dict[str, int]
     passes: tuple[tuple[int, int], ...]
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    whole: dict[str, Any] | None = None
+
+    @cached_property
+    def _summaries(self) -> list[dict[str, Any]]:
+        if self.whole is not None:
+            return [self.whole]
+        return self.runner.run([piece.summary for piece in self.pieces if piece.summary is not None])
+
+    @property
+    def triangles(self) -> int:
+        """The number of triangles of the result."""
+        return sum(summary["triangles"] for summary in self._summaries)
+
+    @property
+    def unrefined(self) -> dict[str, int]:
+        """The number of triangles that violate a bound, by reason."""
+        found: Counter[str] = Counter()
+        for summary in self._summaries:
+            found.update(summary["unrefined"])
+        return dict(+found)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no triangle violates a bound because its tile reached the default limit on points."""
+        return "budget" not in self.unrefined if self.whole is None else bool(self.whole["complete"])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence each."""
+        count = self.unrefined.get("budget", 0) if self.whole is None else 0
+        if not count:
+            return self.notes
+        return (
+            *self.notes,
+            "tiles stopped at their default limits on Steiner points: the mesh is valid, but "
+            f"{counted(count, 'triangle is', 'triangles are')} not finished",
+        )
 
 
 def refine_tiles(
@@ -123,7 +159,7 @@ def refine_tiles(
         tile_triangles: predicted triangles of the result in a tile, 1 or more.
         bounds: what the triangles must meet.
         on_conflict, convex_hull: as for `dmr.refine`, for an outline.
-        ahead: tasks for workers that have nothing else to do while the last band is refined, and then for all.
+        ahead: tasks for workers that have nothing else to do while the last band is refined.
 
     Raises:
         OptionError: circumcircles reach across the largest tiles.
@@ -145,10 +181,7 @@ def refine_tiles(
     )
     (start,) = runner.run([begun])
     if not start["tiles"]:
-        return Tiled(
-            (PieceSource(begun.name),), start["complete"], start["vertices"], start["triangles"], start["unrefined"],
-            (), tuple(start["warnings"]),
-        )  # fmt: skip
+        return Tiled(runner, (PieceSource(begun.name),), start["vertices"], (), tuple(start["warnings"]), whole=start)
     tiles = [(begun.name, place) for place in range(start["tiles"])]
     return Passes(runner, begun.name, tiles, start, tile_triangles=tile_triangles, bounds=bounds, ahead=ahead).run()
 
@@ -295,8 +328,7 @@ class Passes:
         if self._ahead is None or len(tiles) > 1 or not self._held:
             return []
         (join, _), *_ = tiles
-        pieces = self._sources()
-        todo = self._ahead([*pieces, PieceSource(join, self._whole)], len(pieces))
+        todo = self._ahead([*self._sources(), PieceSource(join, self._whole)])
         return [replace(task, light=True) for task in todo]
 
     def _needed(self, patches: Iterable[Held]) -> tuple[Task, ...]:
@@ -384,23 +416,4 @@ class Passes:
         found = self._sources()
         if len(tiles) == 1 and len(found) > 1:  # `_beside` has used the border that the tile had before
             found[-1] = found[-1]._replace(border=tiles[0][0])
-        if self._ahead is not None:
-            self._runner.run(self._ahead(found, len(found)))
-        summaries = self._runner.run([piece.summary for piece in found if piece.summary is not None])
-        unrefined: Counter[str] = Counter()
-        for summary in summaries:
-            unrefined.update(summary["unrefined"])
-        if unrefined["budget"]:
-            self._warnings.append(
-                "tiles stopped at their default limits on Steiner points: the mesh is valid, but "
-                f"{counted(unrefined['budget'], 'triangle is', 'triangles are')} not finished"
-            )
-        return Tiled(
-            tuple(found),
-            not unrefined["budget"],
-            self._vertices,
-            sum(summary["triangles"] for summary in summaries),
-            dict(+unrefined),
-            tuple(self._passes),
-            tuple(self._warnings),
-        )
+        return Tiled(self._runner, tuple(found), self._vertices, tuple(self._passes), tuple(self._warnings))

@@ -13,7 +13,7 @@ import pytest
 from dmr.common.threads import available_threads
 from dmr.distributed.jobs import in_process
 from dmr.distributed.jobs.in_process import InProcess
-from dmr.distributed.jobs.process_pool import ProcessPool
+from dmr.distributed.jobs.process_pool import LIGHT_SHARE, ProcessPool
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.distributed.jobs.worker import share
@@ -139,6 +139,7 @@ def test_light_tasks_take_no_share_of_the_cores(store):
     with ProcessPool(store, 2, Resources("cpu")) as pool:
         results = pool.run([heavy, light])
     assert results[0]["threads"] == available_threads()
+    assert results[1]["threads"] == max(1, available_threads() // 2 // LIGHT_SHARE)
     assert len({each["process"] for each in results}) == 2
 
 
