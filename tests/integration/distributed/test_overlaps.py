@@ -18,6 +18,7 @@ import dmr
 from dmr.distributed.jobs import in_process
 from dmr.distributed.jobs.job_folder import TASKS
 from dmr.distributed.jobs.task import Task
+from dmr.distributed.output import finish
 from dmr.distributed.tiles import tasks
 from tests.support.paths import ROOT
 
@@ -135,3 +136,10 @@ def test_margins_that_other_tiles_reach_are_divided_again(expected, tmp_path, mo
     dmr.distributed.refine(dmr.domains.rectangle(1, 1), tmp_path / "again", **OPTIONS)
     assert any(name.endswith(":divide") for name in called)
     assert contents(tmp_path / "own") == contents(tmp_path / "again") == expected
+
+
+def test_many_pieces_have_the_same_bits(expected, tmp_path, monkeypatch):
+    """Their borders are found in groups of tasks, because each task that finds several lists all pieces."""
+    monkeypatch.setattr(finish, "MOST_TOGETHER", 2)
+    dmr.distributed.refine(dmr.domains.rectangle(1, 1), tmp_path / "out", **OPTIONS)
+    assert contents(tmp_path / "out") == expected
