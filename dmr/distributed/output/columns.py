@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.threaded import joined
 from dmr.distributed.tiles.piece import PER_TRIANGLE, ROWS, Labels
 from dmr.distributed.tiles.pieces import PER_VERTEX, joined_rows, tables_of_vertices
 from dmr.distributed.tiles.result.few_labels import few_labels
@@ -21,7 +22,11 @@ from dmr.mesh.types import Mesh
 
 
 def mesh_columns(
-    parts: Sequence[Section], union: United, names: Mapping[str, Any], core: Section | None = None
+    parts: Sequence[Section],
+    union: United,
+    names: Mapping[str, Any],
+    core: Section | None = None,
+    threads: int | None = 1,
 ) -> dict[str, Column]:
     """Returns the columns of the union of meshes, in the order of `mesh_arrays`.
 
@@ -30,6 +35,7 @@ def mesh_columns(
         union: of the numbers of their vertices.
         names: of regions and markers: numbers, as texts, with their names.
         core: comes before them, and is in the file already: what its file has is not in the columns.
+        threads: that compare labels.
     """
     places, meshes = union.places, [part.mesh for part in parts]
     segments = np.concatenate([place[mesh.segments] for place, mesh in zip(places, meshes, strict=True)])
@@ -50,7 +56,7 @@ def mesh_columns(
     if core is None:
         made |= {name: copied(*found) for name, found in whole.items()}
     else:
-        made |= _after_core(core, sum(len(part.mesh.triangles) for part in full), whole)
+        made |= _after_core(core, sum(len(part.mesh.triangles) for part in full), whole, threads)
         before = {name: len(core.mesh.triangles if name in PER_TRIANGLE else core.mesh.vertices) for name in made}
         made |= {
             name: copied(np.empty((before[name] + column.shape[0], 0)))
@@ -72,21 +78,23 @@ def mesh_columns(
     return dict(sorted(columns.items(), key=lambda column: order.get(column[0], _around(column[0], len(order)))))
 
 
-def _after_core(core: Section, rows: int, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]]) -> dict[str, Column]:
+def _after_core(
+    core: Section, rows: int, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]], threads: int | None
+) -> dict[str, Column]:
     """Returns the columns of labels after those of a core.
 
     Its labels are rows of tables. Of the other triangles, which are few, each adds a row to the tables, unless these
     have no repetitions (`few_labels`), and those that are missing are few.
 
     Args:
-        rows: the number of these triangles; labels: theirs.
+        rows: the number of these triangles; labels: theirs; threads: that compare labels.
     """
     tables = {} if core.labels is None else core.labels.tables
     made = {name: copied(*found) for name, found in labels.items() if name not in tables}
     if core.labels is not None:
         first = max((len(table) for table in tables.values()), default=0)
         made[VERSION_KEY] = copied(np.array(VERSION_WITH_LABELS))
-        others = _of_others(core.labels, labels) if core.labels.rows.dtype == np.uint8 else None
+        others = _of_others(core.labels, labels, threads) if core.labels.rows.dtype == np.uint8 else None
         if others is None:
             made[ROWS] = copied(np.arange(first, first + rows, dtype=np.int32))
             made |= {f"{name}{OF_ROWS}": copied(table, *labels.get(name, ())) for name, table in tables.items()}
@@ -96,7 +104,9 @@ def _after_core(core: Section, rows: int, labels: Mapping[str, Sequence[NDArray[
     return made
 
 
-def _of_others(core: Labels, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]]) -> Labels | None:
+def _of_others(
+    core: Labels, labels: Mapping[str, Sequence[NDArray[Any] | Indexed]], threads: int | None
+) -> Labels | None:
     """Returns the labels of triangles beside a core as rows of its tables, to which new ones are added.
 
     None if that are too many, or the labels of a triangle are not all stored in the same way.
@@ -105,7 +115,7 @@ def _of_others(core: Labels, labels: Mapping[str, Sequence[NDArray[Any] | Indexe
     first, *others = [[len(each) for each in tables] for tables in added.values()]
     if any(each != first for each in others):
         return None
-    found = few_labels({name: np.concatenate(tables) for name, tables in added.items()})
+    found = few_labels({name: joined(tables, threads) for name, tables in added.items()}, threads)
     if found is None:
         return None
     of_tables = np.split(found.rows, np.cumsum(first)[:-1])[1:]

@@ -172,7 +172,7 @@ def make_part(
     with step("owners"):
         not_own, owners = _owned_by_others(numbers, at_ghosts, index, neighbours, matched, threads)
     with step("columns"):
-        columns = mesh_columns(rest, union, names, core)
+        columns = mesh_columns(rest, union, names, core, threads)
     triangles = sum(len(section.mesh.triangles) for section in own)
     columns |= {
         "index": copied(np.array(index)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dmr.distributed.tiles.result.few_labels import MOST, SAMPLE, few_labels
 
@@ -28,3 +29,13 @@ def test_many_labels_have_no_table():
     values[2 * SAMPLE] = -1.0
     assert few_labels({"area_bounds": values}) is None
     assert few_labels({"area_bounds": np.arange(3.0 * SAMPLE)}) is None
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_labels_beyond_the_sample_follow_in_order(threads):
+    values = np.zeros(40 * SAMPLE)
+    values[10 * SAMPLE :] = 3.0
+    values[30 * SAMPLE :: 2] = -2.0
+    labels = few_labels({"area_bounds": values}, threads)
+    assert labels.tables["area_bounds"].tolist() == [0.0, 3.0, -2.0]
+    np.testing.assert_array_equal(labels.tables["area_bounds"][labels.rows], values)

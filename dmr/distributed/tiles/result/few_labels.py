@@ -7,46 +7,65 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.threaded import by_pieces
 from dmr.distributed.tiles.piece import Labels
 
-MOST = 64  # rows: each is found by a pass over the triangles that have none yet
-SAMPLE = 4096  # triangles, which as a rule show if there are more
+Bits = NDArray[np.int64]
+
+MOST = 64  # rows, to each of which all triangles are compared
+SAMPLE = 4096  # triangles, which as a rule have all labels
 
 
-def few_labels(columns: Mapping[str, NDArray[np.float64]]) -> Labels | None:
+def few_labels(columns: Mapping[str, NDArray[np.float64]], threads: int | None = 1) -> Labels | None:
     """Returns labels as rows of tables, in the order in which they occur first.
 
     Args:
         columns: the labels of all triangles, by name; one at least.
+        threads: that compare them; None for all cores.
 
     Returns:
         The rows, of uint8, and the tables; None if these would have more rows than `MOST`.
     """
-    count = len(next(iter(columns.values())))
-    if count > SAMPLE and few_labels({name: each[:SAMPLE] for name, each in columns.items()}) is None:
+    bits = [column for each in columns.values() for column in _bits(each).T]
+    first = _first_of_each([each[:SAMPLE] for each in bits], MOST)
+    if first is None:
         return None
-    bits = [np.ascontiguousarray(column) for each in columns.values() for column in _bits(each).T]
-    rows, first = np.zeros(count, np.uint8), [0] if count else list[int]()
-    left = np.flatnonzero(~_equal(bits)) if count else np.empty(0, np.intp)  # the others have the row 0
-    bits = [each[left] for each in bits]
-    while len(left):
-        if len(first) == MOST:
-            return None
-        same = _equal(bits)
-        rows[left[same]] = len(first)
-        first.append(int(left[0]))
-        left, bits = left[~same], [each[~same] for each in bits]
+    rows = np.full(len(bits[0]), MOST, np.uint8)
+
+    def compare(piece: slice) -> None:
+        for row, triangle in enumerate(first):
+            rows[piece][_equal([each[piece] for each in bits], [each[triangle] for each in bits])] = row
+
+    by_pieces(len(rows), compare, threads)
+    left = np.flatnonzero(rows == MOST)  # none, as a rule
+    further = _first_of_each([each[left] for each in bits], MOST - len(first))
+    if further is None:
+        return None
+    for triangle in left[further]:
+        rows[left[_equal([each[left] for each in bits], [each[triangle] for each in bits])]] = len(first)
+        first.append(int(triangle))
     return Labels(rows, {name: each[first] for name, each in columns.items()})
 
 
-def _equal(bits: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    """Returns which rows of columns are equal to the first one."""
-    same: NDArray[np.bool_] = bits[0] == bits[0][0]
-    for each in bits[1:]:
-        same &= each == each[0]
+def _first_of_each(bits: Sequence[Bits], most: int) -> list[int] | None:
+    """Returns the first occurrence of each row of some columns; None if there are more than `most`."""
+    left, found = np.arange(len(bits[0])), list[int]()
+    while len(left):
+        if len(found) == most:
+            return None
+        found.append(int(left[0]))
+        left = left[~_equal([each[left] for each in bits], [each[left[0]] for each in bits])]
+    return found
+
+
+def _equal(bits: Sequence[Bits], row: Sequence[np.int64]) -> NDArray[np.bool_]:
+    """Returns which rows of columns are equal to one."""
+    same: NDArray[np.bool_] = bits[0] == row[0]
+    for each, value in zip(bits[1:], row[1:], strict=True):
+        same &= each == value
     return same
 
 
-def _bits(column: NDArray[np.float64]) -> NDArray[np.int64]:
+def _bits(column: NDArray[np.float64]) -> Bits:
     """Returns (m, k) numbers, which are equal where the bits of labels are."""
     return np.ascontiguousarray(column, np.float64).view(np.int64).reshape(len(column), -1)
