@@ -42,3 +42,22 @@ INLINE uint32 curve_cell(float64 x, float64 low, float64 scale, int levels) {
     const float64 place = (x - low) * scale, last = float64((uint64(1) << levels) - 1);
     return place >= last ? uint32(last) : (place > 0.0 ? uint32(place) : 0u);
 }
+
+constexpr int KEYED = ONE_MEMBER ? 16 : 1; // cells whose positions are computed together
+
+// Calls cell_of(i, x, y), which sets x and y, for each index of a launch, and store(first, count, x, y) with the cells
+// of indices that follow each other, up to KEYED at a time.
+template <class CellOf, class Store>
+INLINE void for_groups_of_cells(const Launch &launch, CellOf cell_of, Store store) {
+    uint32 x[KEYED], y[KEYED];
+    int count = 0;
+    for (const Index i : launch) {
+        cell_of(i, x[count], y[count]);
+        if (++count < KEYED && i + 1 < launch.stop())
+            continue;
+        for (int k = count; k < KEYED; ++k)
+            x[k] = y[k] = 0;
+        store(i + 1 - count, count, x, y);
+        count = 0;
+    }
+}

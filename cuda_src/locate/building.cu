@@ -1,9 +1,8 @@
 // Builds a tree of boxes over triangles or edges (box_tree.cuh), level by level from the items up.
 #include "locate/box_tree.cuh"
 
-constexpr int KEY_LEVELS = 24;             // of the curve, two bits each
-constexpr int LOW_BITS = 16;               // of a key, in a word apart
-constexpr int KEYED = ONE_MEMBER ? 16 : 1; // items whose keys are computed together
+constexpr int KEY_LEVELS = 24; // of the curve, two bits each
+constexpr int LOW_BITS = 16;   // of a key, in a word apart
 
 INLINE CellBox child_box(const BoxNode &node, int k) {
     return {{node.low_x[k], node.low_y[k]}, {node.high_x[k], node.high_y[k]}};
@@ -29,24 +28,19 @@ INLINE Cell centre_of(const Point *points, const int32 *corner, float64 low_x, f
 // The place of each item on the curve: that of the centre of its box.
 KERNEL(key_items, const Point *points, const int32 *corners, float64 low_x, float64 low_y, float64 cells_per_unit,
        uint32 *high, uint32 *low) {
-    uint32 x[KEYED], y[KEYED], upper[KEYED], lower[KEYED];
-    int count = 0;
-    for (const Index i : launch) {
-        const Cell centre = centre_of(points, corners + 3 * i, low_x, low_y, cells_per_unit);
-        x[count] = uint32(centre.x);
-        y[count] = uint32(centre.y);
-        if (++count < KEYED && i + 1 < launch.stop())
-            continue;
-        for (int k = count; k < KEYED; ++k)
-            x[k] = y[k] = 0;
-        hilbert_indices(x, y, KEY_LEVELS, LOW_BITS / 2, upper);
-        hilbert_indices(x, y, LOW_BITS / 2, 0, lower);
-        for (int k = 0; k < count; ++k) {
-            high[i + 1 - count + k] = upper[k];
-            low[i + 1 - count + k] = lower[k];
-        }
-        count = 0;
-    }
+    for_groups_of_cells(
+        launch,
+        [&](Index i, uint32 &x, uint32 &y) {
+            const Cell centre = centre_of(points, corners + 3 * i, low_x, low_y, cells_per_unit);
+            x = uint32(centre.x), y = uint32(centre.y);
+        },
+        [&](Index first, int count, uint32(&x)[KEYED], uint32(&y)[KEYED]) {
+            uint32 upper[KEYED], lower[KEYED];
+            hilbert_indices(x, y, KEY_LEVELS, LOW_BITS / 2, upper);
+            hilbert_indices(x, y, LOW_BITS / 2, 0, lower);
+            for (int k = 0; k < count; ++k)
+                high[first + k] = upper[k], low[first + k] = lower[k];
+        });
 }
 
 KERNEL(gather_keys, const uint32 *keys, const int32 *order, uint32 *gathered) {

@@ -73,8 +73,6 @@ INLINE void compare_boxes(const Candidates &candidates, int first, const int32 (
     }
 }
 
-INLINE float64 lesser(float64 a, float64 b) { return a < b ? a : b; }
-
 // The same as `contains`, without a branch that goes either way. The filter of `orient2d` compares all three sides with
 // the sum of their bounds, which rounding does not make less than any of them.
 INLINE bool contains_by_filter(const Point *corner, Point p) {

@@ -3,25 +3,22 @@
 #include "locate/groups.cuh"
 
 constexpr int SORTED_LEVELS = 12;             // of the curve along which points are sorted, two bits of the key each
-constexpr int KEYED = ONE_MEMBER ? 16 : 1;    // points whose keys are computed together
 constexpr int TOGETHER = ONE_MEMBER ? 32 : 1; // points of a group
 
 // The place of each point on a curve: points that are located one after the other should be close to each other.
 KERNEL(key_points, const Point *points, float64 low_x, float64 low_y, float64 scale, uint32 *keys) {
-    uint32 x[KEYED], y[KEYED], key[KEYED];
-    int count = 0;
-    for (const Index i : launch) {
-        x[count] = curve_cell(points[i].x, low_x, scale, SORTED_LEVELS);
-        y[count] = curve_cell(points[i].y, low_y, scale, SORTED_LEVELS);
-        if (++count < KEYED && i + 1 < launch.stop())
-            continue;
-        for (int k = count; k < KEYED; ++k)
-            x[k] = y[k] = 0;
-        hilbert_indices(x, y, SORTED_LEVELS, 0, key);
-        for (int k = 0; k < count; ++k)
-            keys[i + 1 - count + k] = key[k];
-        count = 0;
-    }
+    for_groups_of_cells(
+        launch,
+        [&](Index i, uint32 &x, uint32 &y) {
+            x = curve_cell(points[i].x, low_x, scale, SORTED_LEVELS);
+            y = curve_cell(points[i].y, low_y, scale, SORTED_LEVELS);
+        },
+        [&](Index first, int count, uint32(&x)[KEYED], uint32(&y)[KEYED]) {
+            uint32 key[KEYED];
+            hilbert_indices(x, y, SORTED_LEVELS, 0, key);
+            for (int k = 0; k < count; ++k)
+                keys[first + k] = key[k];
+        });
 }
 
 // The least index of a point with a coordinate that is infinite or not a number; 2^31 - 1 if there is none.

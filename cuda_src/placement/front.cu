@@ -5,8 +5,7 @@
 // A round checks the proposals against the existing points, and resolves conflicts among those that remain: a proposal
 // is accepted if no conflicting one has a higher priority. Accepted points propose apexes together with their
 // neighbours. The device repeats rounds by itself: their numbers are in its memory (FrontEntry).
-#include "geometry/predicates.cuh"
-#include "placement/cells.cuh"
+#include "placement/layers.cuh"
 
 constexpr float64 SPACING = 0.68;       // least distance between two points, in sizes
 constexpr float64 LONGEST = 1.25;       // longest distance of two points that form an edge,
@@ -23,52 +22,6 @@ constexpr int MOST_PROPOSALS = 6;       // by one point in a round
 constexpr int32 NO_PROPOSAL = -1;       // instead of a place in a list
 constexpr int32 WORST = 1 << 16;        // a misfit, squared, that is as bad as a neighbour less
 constexpr int32 MOST_COUNTED = 1 << 14; // neighbours
-
-// Nodes: the vertices of the divided outline and the points placed so far.
-KERNEL_STRUCT(Nodes) {
-    Point *points;
-    float64 *sizes;
-    int32 *beside_gap;        // per node of the front: 1 if it could propose across a gap when it was placed
-    int64 outline;            // the first nodes are those of the outline
-    const int32 *first_piece; // per node of the outline: where its entries in `across` begin
-    const int32 *across;      // the other ends of the pieces at a node
-    float64 low_x;            // bounding box of the outline
-    float64 low_y;
-    float64 high_x;
-    float64 high_y;
-
-    METHOD bool holds(Point p) const { return p.x >= low_x && p.x <= high_x && p.y >= low_y && p.y <= high_y; }
-};
-
-constexpr int32 BETWEEN = 2; // instead of 1: two walls, which can be less than a size apart
-
-struct alignas(16) Proposal {
-    Point apex, middle; // of the triangle, and of its base
-    Point origin;       // a point of the base that lies in the domain
-    float64 side;       // length of the other two sides; 0 if a node has been placed too near to it
-    int32 by_outline;   // 1, or BETWEEN, if the outline is near
-    int32 support;      // how well the nodes around it fit: WORST for each, less the mean misfit
-};
-
-// The triangles on a base, with sides of about `size`.
-struct Isosceles {
-    float64 side, height; // in units of the coordinates, and in bases
-
-    METHOD Isosceles(float64 squared_base, float64 size) {
-        side = size;
-        if (!(size * size > 0.361 * squared_base)) { // otherwise it is larger: most bases need no root
-            const float64 least = 0.6 * square_root(squared_base);
-            side = size > least ? size : least;
-        }
-        height = square_root((side * side - 0.25 * squared_base) / squared_base);
-    }
-
-    // The proposal on the left of the base a -> b.
-    METHOD Proposal on(Point a, Point b) const {
-        const Point middle = {a.x + 0.5 * (b.x - a.x), a.y + 0.5 * (b.y - a.y)};
-        return {{middle.x - height * (b.y - a.y), middle.y + height * (b.x - a.x)}, middle, middle, side, true, 0};
-    }
-};
 
 // The lists of a round.
 KERNEL_STRUCT(Proposals) {
@@ -102,125 +55,6 @@ enum FrontEntry : int32 {
 
 // Outcomes of a proposal; the others are dropped.
 enum ProposalFate : int32 { ACCEPTED, WAITS, PROPOSAL_FATES };
-
-constexpr int MOST_LAYERS = 7;           // of triangles between two walls, whose first points are fitted to the width
-constexpr float64 LAYER_STEP = 1.5;      // sizes between the places at which a ray across the domain looks for walls,
-constexpr float64 LAYER_REACH = 1.1;     // and around each: pieces are hardly longer than 4/3 sizes
-constexpr float64 WIDE_GAP = 1.02;       // sizes between the layers from both walls: a wider gap gets two layers,
-constexpr float64 NARROW_GAP = 0.36;     // and one that is not narrower than this gets one
-constexpr float64 PARALLEL = 0.2;        // largest sine of the angle between parallel walls
-constexpr float64 LEAST_WEDGE = 1.2;     // sizes between two layers' walls that are not parallel
-constexpr float64 LEAST_WIDTH = 0.58;    // lengths of a piece between it and a wall, if there is a point between them
-constexpr float64 LARGEST_CIRCLE = 0.47; // squared radius of the circle around a triangle without it, in sizes
-constexpr float64 TARGET = 1 / 0.98;     // the wanted size, in those with which points are placed
-constexpr float64 BETWEEN_WALLS = 0.97;  // the size at that point, in widths
-constexpr float64 ROOT_OF_THREE = 1.7320508075688772;
-constexpr float64 LAYER_EVEN = 0.1; // largest relative difference of the sizes at both walls,
-constexpr int NEAR_LAYERS = 5;      // unless there are few layers
-
-// Where the ray from p in a direction meets the piece u-w, in units of the direction; INFINITE if it does not.
-INLINE float64 distance_along(Point p, Point direction, Point u, Point w) {
-    const Point piece = {w.x - u.x, w.y - u.y}, way = {u.x - p.x, u.y - p.y};
-    const float64 across = direction.x * piece.y - direction.y * piece.x;
-    const float64 along = (way.x * direction.y - way.y * direction.x) / across; // on the piece
-    const float64 distance = (way.x * piece.y - way.y * piece.x) / across;
-    return along >= 0.0 && along <= 1.0 && distance > 0x1p-20 ? distance : INFINITE;
-}
-
-INLINE bool are_parallel(Point a, Point b, Point u, Point w) {
-    const Point one = {b.x - a.x, b.y - a.y}, other = {w.x - u.x, w.y - u.y};
-    const float64 cross = one.x * other.y - one.y * other.x;
-    return cross * cross <= PARALLEL * PARALLEL * (squared_length(a, b) * squared_length(u, w));
-}
-
-// The piece across the domain from the middle of another one.
-struct OppositePiece {
-    float64 distance = INFINITE; // in heights of the proposal there
-    float64 size;
-    Point start, end;
-    uint64 nodes = 0; // its numbers: cells list their nodes in any order, and a ray can meet two pieces at one node
-};
-
-// Looks for it along a ray, up to MOST_LAYERS heights away.
-INLINE OppositePiece opposite_piece(const Proposal &made, Point height, float64 length, float64 size,
-                                    const Nodes &nodes, const Cells &cells) {
-    OppositePiece found;
-    for (float64 way = 0.5 * LAYER_STEP * size; way < MOST_LAYERS * length && found.distance == INFINITE;
-         way += LAYER_STEP * size) {
-        const Point place = {made.middle.x + way / length * height.x, made.middle.y + way / length * height.y};
-        cells.for_near(place, LAYER_REACH * size, size, [&](int32 node) {
-            const bool even = magnitude(nodes.sizes[node] - size) <= LAYER_EVEN * size;
-            const float64 farthest = even ? INFINITE : way < NEAR_LAYERS * length ? NEAR_LAYERS + 0.5 : 0.0;
-            if (node < nodes.outline)
-                for (int32 k = nodes.first_piece[node]; k < nodes.first_piece[node + 1]; ++k) {
-                    const int32 other = nodes.across[k];
-                    const Point start = nodes.points[node], end = nodes.points[other];
-                    const float64 here = distance_along(made.middle, height, start, end);
-                    const uint64 numbers =
-                        node < other ? uint64(node) << 32 | uint64(other) : uint64(other) << 32 | uint64(node);
-                    if (here < farthest && (here < found.distance || (here == found.distance && numbers < found.nodes)))
-                        found = {here, 0.5 * (nodes.sizes[node] + nodes.sizes[other]), start, end, numbers};
-                }
-            return true;
-        });
-    }
-    return found;
-}
-
-// The number of layers of triangles between two walls. Layers of equilateral triangles from both sides leave a gap: a
-// wide one gets two more layers, a narrow one none, as in Gmsh.
-INLINE int layers_across(float64 width, float64 size) {
-    const float64 two_layers = ROOT_OF_THREE * size;
-    const int pairs = int(width / two_layers);
-    const float64 gap = width - pairs * two_layers;
-    return 2 * pairs + (gap > WIDE_GAP * size ? 2 : gap > NARROW_GAP * size ? 1 : 0);
-}
-
-INLINE float64 smaller(float64 one, float64 other) { return one < other ? one : other; }
-
-// Whether triangles between a piece a-b and the opposite one would be so large that Gmsh's front refines them: those
-// between pieces that face each other are, also if they are near. Four triangles that meet halfway have no small
-// angles.
-INLINE bool needs_point_between(Point a, Point b, Point middle, float64 width, float64 size,
-                                const OppositePiece &other) {
-    const float64 squared_base = squared_length(a, b);
-    if (!(width * width > LEAST_WIDTH * LEAST_WIDTH * squared_base))
-        return false;
-    const float64 squared_across = smaller(smaller(squared_length(a, other.start), squared_length(a, other.end)),
-                                           smaller(squared_length(b, other.start), squared_length(b, other.end)));
-    const float64 wanted = smaller(0.5 * (square_root(squared_base) + square_root(squared_across)), TARGET * size);
-    // The circle through the ends of the base, and the nearer end of the opposite piece.
-    const float64 nearer = smaller(squared_length(middle, other.start), squared_length(middle, other.end));
-    const float64 rise = (nearer - 0.25 * squared_base) / (2.0 * width);
-    return rise * rise + 0.25 * squared_base > LARGEST_CIRCLE * (wanted * wanted);
-}
-
-// Fits a proposal at a piece a-b to the distance of an opposite wall that is near: layers of triangles between two
-// walls divide the width evenly, as pieces do a segment. Without this, points that start from both walls meet where
-// they do not fit, and a layer is missing.
-INLINE void fit_to_width(Proposal &made, Point a, Point b, float64 size, const Nodes &nodes, const Cells &cells) {
-    const Point height = {made.apex.x - made.middle.x, made.apex.y - made.middle.y};
-    const float64 length = square_root(height.x * height.x + height.y * height.y);
-    if (!(length < LAYER_STEP * size)) // beside a segment that is not divided
-        return;
-    const OppositePiece other = opposite_piece(made, height, length, size, nodes, cells);
-    if (!(other.distance < MOST_LAYERS + 0.5))
-        return;
-    const float64 width = other.distance * length, mean_size = 0.5 * (size + other.size);
-    const int layers = layers_across(width, mean_size);
-    if (layers <= 2 && are_parallel(a, b, other.start, other.end)) {
-        if (needs_point_between(a, b, made.middle, width, mean_size, other)) {
-            // Both walls propose the same point, also if their pieces do not face each other.
-            const Point across = {0.5 * (other.start.x + other.end.x), 0.5 * (other.start.y + other.end.y)};
-            made.apex = {0.5 * (made.middle.x + across.x), 0.5 * (made.middle.y + across.y)};
-            made.side = smaller(BETWEEN_WALLS * width, made.side);
-            made.by_outline = BETWEEN;
-        }
-    } else if (layers <= MOST_LAYERS && (layers > 2 || (layers == 2 && width > LEAST_WEDGE * size))) {
-        const float64 factor = other.distance / layers;
-        made.apex = {made.middle.x + factor * height.x, made.middle.y + factor * height.y};
-    }
-}
 
 // One proposal per directed piece of the outline with the domain on its left.
 KERNEL(propose_at_pieces, const int32 *pieces, Nodes nodes, Cells cells, Proposals proposals) {

@@ -25,6 +25,10 @@ constexpr int HIGH_OCCUPANCY_TEAMS = 8;               // of a HIGH_OCCUPANCY_TEA
 constexpr int HIGH_OCCUPANCY_COOPERATIVE_TEAMS = 4;   // of a HIGH_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 constexpr int MEDIUM_OCCUPANCY_COOPERATIVE_TEAMS = 3; // of a MEDIUM_OCCUPANCY_COOPERATIVE_TEAM_KERNEL
 
+// The second one if they are not ordered (NaN).
+template <class Number> INLINE Number lesser(Number a, Number b) { return a < b ? a : b; }
+template <class Number> INLINE Number greater(Number a, Number b) { return a < b ? b : a; }
+
 constexpr int32 NO_INDEX = 0x7fffffff; // above all indices: the least index of an empty set
 
 constexpr int STRIPES = 4096; // entries of a striped counter

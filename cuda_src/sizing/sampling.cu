@@ -41,9 +41,6 @@ INLINE int place_of_corner(int quadrant, int corner) {
 INLINE int place_corner(int place) { return place / 2 - place / 6; } // of the places 0, 2, 6 and 8
 INLINE int new_place(int k) { return k + 1 + (k > 0) + (k > 3); }    // 1, 3, 4, 5 and 7
 
-INLINE float64 least_of(float64 a, float64 b) { return a < b ? a : b; }
-INLINE float64 most_of(float64 a, float64 b) { return a < b ? b : a; }
-
 // The range of one coordinate in the lower and upper halves of a rectangle, slightly enlarged, compared with an edge.
 struct Halves {
     bool along[2];             // whether the edge's range meets that of the half
@@ -53,9 +50,9 @@ struct Halves {
         for (int half = 0; half < 2; ++half) {
             const float64 begin = low + (place + half) * size;
             const float64 from = begin - MARGIN * size, to = begin + (1 + MARGIN) * size;
-            along[half] = most_of(one, other) >= from && least_of(one, other) <= to;
+            along[half] = greater(one, other) >= from && lesser(one, other) <= to;
             const float64 at_from = (from - one) * way, at_to = (to - one) * way;
-            least[half] = least_of(at_from, at_to), most[half] = most_of(at_from, at_to);
+            least[half] = lesser(at_from, at_to), most[half] = greater(at_from, at_to);
         }
     }
 };
@@ -176,8 +173,8 @@ KERNEL_STRUCT(SampledPlaces) {
     float64 step; // of the columns and rows of the quadrants
 
     METHOD Point at(int64 column, int64 row) const {
-        return {least_of(left + float64(column) * step * width, right),
-                least_of(bottom + float64(row) * step * height, top)};
+        return {lesser(left + float64(column) * step * width, right),
+                lesser(bottom + float64(row) * step * height, top)};
     }
 };
 

@@ -30,7 +30,6 @@ struct RoughPoint {
 };
 
 INLINE RoughPoint rough(Point p) { return {float32(p.x), float32(p.y)}; }
-INLINE float32 least_of(float32 x, float32 y) { return x < y ? x : y; }
 
 constexpr int32 UNUSABLE = 1 << 30; // more triangles than any fan has
 
@@ -52,7 +51,7 @@ template <int PLACES> struct Fans {
         for (int k = 0; k < PLACES; ++k) {
             const float32 ux = u.x - x[k], uy = u.y - y[k], vx = v.x - x[k], vy = v.y - y[k];
             const float32 doubled_area = ux * vy - uy * vx, to_u = ux * ux + uy * uy, to_v = vx * vx + vy * vy;
-            const float32 shortest = least_of(least_of(to_u, to_v), uv);
+            const float32 shortest = lesser(lesser(to_u, to_v), uv);
             const bool single_block = doubled_area * doubled_area * shortest < sine_squared * (to_u * to_v * uv);
             const bool usable = (doubled_area > 0) & (to_v >= clearance);
             bad[k] = (bad[k] + int32(single_block)) | (usable ? 0 : UNUSABLE);

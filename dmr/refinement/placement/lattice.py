@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack
+from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack, real_constant
 from dmr.mesh.shapes import enclosed_area
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.metric import lengths
@@ -31,7 +31,7 @@ FINER_SAMPLES = 4.0  # where the outline gives few samples: more of these, since
 FIT = 1e-3  # largest sine by which a segment is off the direction of a row,
 FIT_OF_LENGTH = 0.02  # and sizes by which its length is off a whole number of them
 FINER, COARSER = 0.997, 1.051  # sizes of lattices that fit, in units of the one for placing, 0.98 of the one wanted
-ROOT_OF_THREE = 1.7320508075688772
+ROOT_OF_THREE = real_constant("ROOT_OF_THREE", "placement/layers.cuh")
 
 
 @dataclass(frozen=True, eq=False)
