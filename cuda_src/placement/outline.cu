@@ -10,12 +10,29 @@ KERNEL(points_on_segments, const Point *points, const int32 *ends, const int32 *
     }
 }
 
-constexpr float64 LEAST_WEIGHT = 1e-6; // of an edge; it would be negative beside an obtuse angle on both sides,
-constexpr float64 MOST_WEIGHT = 1e3;   // and as large as numbers can be in a needle: no iteration would converge
+constexpr float64 LEAST_WEIGHT = 1e-6; // added to that of an edge, so that no sum is 0
+constexpr float64 MOST_WEIGHT = 1e3;   // of an edge: in a needle it could be as large as numbers can be
 
-// The weights of linear finite elements: the cotangents of the angles opposite the edges. Lists the vertices of a mesh
-// without a given value, their neighbours, once per triangle at an edge, and the sums of the weights: by one thread, in
-// a fixed order.
+// The cotangents of the angles of a triangle. Those of a needle are divided by one number, so that the energy of any
+// values in it remains positive.
+INLINE void find_cotangents(const Point *points, const int32 *corner, float64 *cotangents) {
+    float64 area = 0.0, largest = 0.0; // doubled; of the products
+    for (int k = 0; k < 3; ++k) {
+        const Point apex = points[corner[k]], a = points[corner[(k + 1) % 3]], b = points[corner[(k + 2) % 3]];
+        const Point u = {a.x - apex.x, a.y - apex.y}, w = {b.x - apex.x, b.y - apex.y};
+        area = magnitude(u.x * w.y - u.y * w.x);
+        cotangents[k] = u.x * w.x + u.y * w.y;
+        largest = magnitude(cotangents[k]) > largest ? magnitude(cotangents[k]) : largest;
+    }
+    const float64 divisor = area * MOST_WEIGHT > largest ? area : largest / MOST_WEIGHT;
+    for (int k = 0; k < 3; ++k)
+        cotangents[k] /= divisor;
+}
+
+// The weights of linear finite elements: the cotangents of the angles opposite the edges. That of one triangle is
+// negative beside an obtuse angle; the sum of both at an edge is not, in a Delaunay mesh. (In the fan of needles between
+// a fine outline and a vertex, the two nearly cancel.) Lists the vertices of a mesh without a given value, their
+// neighbours, once per triangle at an edge, and the sums of the weights: by one thread, in a fixed order.
 //
 // rows: by vertex: memory for its place in the list; moved, first, ends, weights, totals: as below; first has one more
 // entry than vertices are listed. listed: receives their number.
@@ -37,25 +54,23 @@ KERNEL(weigh_neighbours, const Point *points, int64 vertices, const int32 *trian
             totals[found] = 0.0;
             rows[v] = found++;
         }
-        for (int k = 0; k < 3; ++k)
-            for (int way = 0; way < 2; ++way)
-                for (Index t = 0; t < count; ++t) {
-                    const int32 *const corner = triangles + 3 * t;
-                    const int32 one = corner[(k + 1) % 3], other = corner[(k + 2) % 3];
-                    const int32 start = way ? other : one;
+        for (Index t = 0; t < count; ++t) {
+            const int32 *const corner = triangles + 3 * t;
+            if (is_given[corner[0]] && is_given[corner[1]] && is_given[corner[2]])
+                continue;
+            float64 cotangents[3];
+            find_cotangents(points, corner, cotangents);
+            for (int k = 0; k < 3; ++k)
+                for (int way = 1; way < 3; ++way) {
+                    const int32 start = corner[(k + way) % 3];
                     if (is_given[start])
                         continue;
-                    const Point apex = points[corner[k]], a = points[one], b = points[other];
-                    const Point u = {a.x - apex.x, a.y - apex.y}, w = {b.x - apex.x, b.y - apex.y};
-                    const float64 area = magnitude(u.x * w.y - u.y * w.x);
-                    const float64 cotangent = (u.x * w.x + u.y * w.y) / (area > 0x1p-1022 ? area : 0x1p-1022);
-                    const float64 least = cotangent > LEAST_WEIGHT ? cotangent : LEAST_WEIGHT;
-                    const float64 weight = least < MOST_WEIGHT ? least : MOST_WEIGHT;
                     const int32 place = first[rows[start]]++; // moved back below
-                    ends[place] = way ? one : other;
-                    weights[place] = weight;
-                    totals[rows[start]] += weight;
+                    ends[place] = corner[(k + 3 - way) % 3];
+                    weights[place] = cotangents[k] + LEAST_WEIGHT;
+                    totals[rows[start]] += weights[place];
                 }
+        }
         for (int32 row = found; row > 0; --row)
             first[row] = first[row - 1];
         first[0] = 0;

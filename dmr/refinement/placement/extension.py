@@ -19,7 +19,7 @@ from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
-FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 12, 0.1, 4096  # in the rectangle around the outline
+FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 4, 0.07, 4096  # in the rectangle around the outline
 FIRST_LAYER = 24  # pieces per point beside them in the first layer
 FAR = 32.0  # sizes: on longer edges between fine parts of an outline there are points,
 NEAR = 8.0  # on those between short pieces that are alone if they are longer than this many sizes;
