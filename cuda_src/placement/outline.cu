@@ -30,9 +30,9 @@ INLINE void find_cotangents(const Point *points, const int32 *corner, float64 *c
 }
 
 // The weights of linear finite elements: the cotangents of the angles opposite the edges. That of one triangle is
-// negative beside an obtuse angle; the sum of both at an edge is not, in a Delaunay mesh. (In the fan of needles between
-// a fine outline and a vertex, the two nearly cancel.) Lists the vertices of a mesh without a given value, their
-// neighbours, once per triangle at an edge, and the sums of the weights: by one thread, in a fixed order.
+// negative beside an obtuse angle; the sum of both at an edge is not, inside a Delaunay mesh. (In the fan of needles
+// between a fine outline and a vertex, the two nearly cancel.) Lists the vertices of a mesh without a given value,
+// their neighbours, once per triangle at an edge, and the sums of the weights: by one thread, in a fixed order.
 //
 // rows: by vertex: memory for its place in the list; moved, first, ends, weights, totals: as below; first has one more
 // entry than vertices are listed. listed: receives their number.

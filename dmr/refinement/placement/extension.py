@@ -19,8 +19,7 @@ from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
-FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 4, 0.07, 4096  # in the rectangle around the outline
-FIRST_LAYER = 24  # pieces per point beside them in the first layer
+FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 5, 0.08, 4096  # in the rectangle around the outline
 FAR = 32.0  # sizes: on longer edges between fine parts of an outline there are points,
 NEAR = 8.0  # on those between short pieces that are alone if they are longer than this many sizes;
 BETWEEN_LONG = 2.5  # a piece is alone if its neighbours are this many times as long,
@@ -38,7 +37,7 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
         points: (n, 2) vertices of the divided outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, at most `most`.
         most: the size where no piece is near; segments: how many the outline has; device: a CPU.
     """
-    rows, step = _rows(points, min(FEWEST_POINTS + POINTS_PER_SEGMENT * segments, MOST_POINTS))
+    rows = _rows(points, min(FEWEST_POINTS + POINTS_PER_SEGMENT * segments, MOST_POINTS))
     shortest, longest = np.full(len(points), most), np.zeros(len(points))
     np.minimum.at(shortest, pieces.ravel(), np.repeat(sizes, 2))
     np.maximum.at(longest, pieces.ravel(), np.repeat(sizes, 2))
@@ -46,7 +45,7 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
     is_alone[pieces[longest[pieces].min(axis=1) > BETWEEN_LONG * sizes]] = True
     # One short piece, such as the end of a slit, is of little weight beside the long ones: Gmsh's triangles are larger.
     given = np.where(is_alone, shortest + OF_NEIGHBOURS * (longest - shortest), shortest)
-    mesh = _triangulated(np.concatenate([points, rows, _layers(points, pieces, step)]), pieces)
+    mesh = _triangulated(np.concatenate([points, rows]), pieces)
     between = _between(shortest, is_alone, mesh)
     if len(between):
         mesh = _triangulated(np.concatenate([mesh.vertices, between]), pieces)
@@ -103,29 +102,8 @@ def _between(sizes: Float, is_alone: NDArray[np.bool_], mesh: Mesh) -> Float:
     return np.concatenate(found)
 
 
-def _layers(points: Float, pieces: Int, farthest: float) -> Float:
-    """Returns points on the left of pieces: fewer and fewer with the distance, up to the `farthest`.
-
-    Around a fine part of an outline sizes first grow fast (as the logarithm of the distance from a small hole), which a
-    coarse triangulation does not show.
-    """
-    found = [np.empty((0, 2))]
-    every = FIRST_LAYER
-    while every <= len(pieces):
-        start, end = (points[pieces[every // 2 :: every, k]] for k in range(2))
-        ways = every * (end - start)
-        near = (ways * ways).sum(axis=1) < farthest * farthest
-        if not near.any():
-            break
-        left = np.stack([-ways[:, 1], ways[:, 0]], axis=1)
-        found.append((0.5 * (start + end) + 0.866 * left)[near])
-        every *= 2
-    return np.concatenate(found)
-
-
-def _rows(points: Float, count: float) -> tuple[Float, float]:
-    """Returns about `count` points of a lattice of equilateral triangles in the rectangle around some points, and the
-    distance between them."""
+def _rows(points: Float, count: float) -> Float:
+    """Returns about `count` points of a lattice of equilateral triangles in the rectangle around some points."""
     left, bottom, right, top = bounding_box(points)
     width, height = right - left, top - bottom
     step = math.sqrt(width * height / (0.866 * count))
@@ -133,7 +111,7 @@ def _rows(points: Float, count: float) -> tuple[Float, float]:
     found = np.empty((len(row), len(column), 2))
     found[:, :, 0] = left + (column + 0.25 + 0.5 * (row & 1)) * step
     found[:, :, 1] = bottom + (row + 0.5) * (0.866 * step)
-    return found.reshape(-1, 2), step
+    return found.reshape(-1, 2)
 
 
 def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np.bool_], device: Device) -> Float:

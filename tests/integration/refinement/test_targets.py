@@ -329,7 +329,7 @@ def test_grading_holds_beside_short_segments_too():
     hole = domains.circle_points(0.3, 200, (2, 1))
     plate = domains.polygon([(0, 0), (4, 0), (4, 2), (0, 2)], [hole])
     counts = [len(dmr.refine(plate, size=0.3, grading=g, device="cpu").mesh.triangles) for g in (0.5, None, 0.08)]
-    assert counts[0] * 2 < counts[1] and counts[1] * 1.5 < counts[2]
+    assert counts[0] * 1.2 < counts[1] and counts[1] * 1.5 < counts[2]
 
 
 @pytest.mark.parametrize(
@@ -442,16 +442,17 @@ def test_sizes_between_two_slits_are_not_those_of_their_ends(device_options):
 
 
 def test_sizes_between_pieces_are_means_of_their_neighbours():
-    """By the definition: the cotangent of each angle is a weight of the edge across, and not negative."""
+    """By the definition: the cotangent of each angle is a weight of the edge across."""
     random = np.random.default_rng(3)
     mesh = dmr.triangulate(random.random((40, 2)), convex_hull=True)
     given, values = random.random(40) < 0.4, random.uniform(1, 2, 40)
+    given[mesh.boundary.ravel()] = True  # weights at edges of the hull can be negative
     weights = np.zeros((40, 40))
     for triangle in mesh.triangles:
         for k in range(3):
             apex, one, other = np.roll(triangle, -k)
             u, v = mesh.vertices[one] - mesh.vertices[apex], mesh.vertices[other] - mesh.vertices[apex]
-            weight = max(u @ v / abs(u[0] * v[1] - u[1] * v[0]), 1e-6)
+            weight = u @ v / abs(u[0] * v[1] - u[1] * v[0]) + 1e-6
             weights[one, other] += weight
             weights[other, one] += weight
     found = extension._harmonic(mesh.vertices, mesh.triangles, values, given, open_device("cpu", 1))
@@ -459,6 +460,31 @@ def test_sizes_between_pieces_are_means_of_their_neighbours():
     means = (weights @ found / weights.sum(axis=1))[~given]
     assert np.allclose(found[~given], means, rtol=1.01 * extension.ACCURACY, atol=0)
     assert values[given].min() <= found[~given].min() and found[~given].max() <= values[given].max()
+
+
+def test_sizes_beside_a_fine_hole_are_those_of_a_logarithm():
+    """Needles join its vertices to a few others: the weights of the two at an edge nearly cancel."""
+    radii, counts = (1.0, 2.0, 4.0), (240, 8, 8)
+    rings = [domains.circle_points(radius, count) for radius, count in zip(radii, counts, strict=True)]
+    mesh = dmr.triangulate(domains.polygon(rings[2], holes=[rings[0]]))
+    mesh = dmr.triangulate((np.concatenate([mesh.vertices, rings[1]]), mesh.segments))
+    place = np.hypot(*mesh.vertices.T)
+    values, given = np.where(place < 3.0, 1.0, 3.0), np.abs(place - 2.0) > 0.1
+    found = extension._harmonic(mesh.vertices, mesh.triangles, values, given, open_device("cpu", 1))
+    assert found[~given] == pytest.approx(2.0, abs=0.2)  # 1.3 with weights that are not negative in each needle
+
+
+@pytest.mark.parametrize(
+    ("hole", "around", "size", "in_gmsh"),
+    [(domains.circle_points(0.02, 6), (2.0, 1.5), 0.085, 1968), (domains.circle_points(1.0, 200), (6, 6), 0.24, 5674)],
+    ids=["tiny hole", "fine hole"],
+)
+def test_sizes_around_a_hole_give_as_many_triangles_as_in_gmsh(hole, around, size, in_gmsh, device_options):
+    x, y = 0.5 * np.array(around)
+    domain = domains.polygon([(-x, -y), (x, -y), (x, y), (-x, y)], [hole])
+    fine = dmr.refine(domain, size=size, **device_options)
+    assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
+    assert len(fine.mesh.triangles) == pytest.approx(in_gmsh, rel=0.1)  # 0.81 and 1.48 of it before
 
 
 @pytest.mark.parametrize("corners", [300, 700])
