@@ -30,21 +30,28 @@ INLINE Index source_from(const Csr &graph, Index node, Index edge) {
 }
 
 // Calls visit(node, begin, end) for the nodes that the edges of a block leave; these are the node's edges in the block.
-template <class Visit> INLINE void for_rows_of_block(const Csr &graph, Index edge_block, Visit visit) {
-    const Index first = edge_block * EDGE_BLOCK,
-                end = first + EDGE_BLOCK < graph.edges ? first + EDGE_BLOCK : graph.edges;
-    Index node = source_between(graph, 0, graph.nodes, first);
-    for (Index edge = first; edge < end;) {
-        const Index row_end = graph.end(node);
-        if (row_end <= edge) { // the next node may be far away
+//
+// node: one at or before the first of them. Returns one at or before the first of the next block.
+template <class Visit> INLINE Index for_rows_from(const Csr &graph, Index node, Index edge_block, Visit visit) {
+    Index edge = edge_block * EDGE_BLOCK;
+    const Index last = edge + EDGE_BLOCK < graph.edges ? edge + EDGE_BLOCK : graph.edges;
+    while (edge < last) {
+        const Index row = graph.end(node);
+        if (row <= edge) { // the next node may be far away
             node = source_from(graph, node, edge);
             continue;
         }
-        const Index last = row_end < end ? row_end : end;
-        visit(node, edge, last);
-        edge = last;
+        const Index end = row < last ? row : last;
+        visit(node, edge, end);
+        edge = end;
         ++node;
     }
+    return graph.end(node - 1) > last ? node - 1 : node; // the last row goes on in the next block
+}
+
+// The same without a node to begin at.
+template <class Visit> INLINE void for_rows_of_block(const Csr &graph, Index edge_block, Visit visit) {
+    for_rows_from(graph, source_between(graph, 0, graph.nodes, edge_block * EDGE_BLOCK), edge_block, visit);
 }
 
 // Calls visit(node, edge) for the edges of a block.
@@ -55,23 +62,10 @@ template <class Visit> INLINE void for_edge_block(const Csr &graph, Index edge_b
     });
 }
 
-// Calls visit(node, first, end) for the rows of the launch's blocks, or parts of rows: the edges first to end - 1 leave
-// the node. Consecutive blocks, which a CPU thread has, need no search.
+// Calls visit(node, begin, end), as `for_rows_from`, for the blocks of a launch. Consecutive ones, which a CPU thread
+// has, need no search.
 template <class Visit> INLINE void for_rows_of_edge_blocks(const Csr &graph, const Launch &launch, Visit visit) {
     Index node = 0;
-    for (const Index block : launch) {
-        Index edge = block * EDGE_BLOCK;
-        const Index last = edge + EDGE_BLOCK < graph.edges ? edge + EDGE_BLOCK : graph.edges;
-        while (edge < last) {
-            const Index row = graph.end(node);
-            if (row <= edge) { // the next node may be far away
-                node = source_from(graph, node, edge);
-                continue;
-            }
-            const Index end = row < last ? row : last;
-            visit(node, edge, end);
-            edge = end;
-            node += edge == row && edge < graph.edges;
-        }
-    }
+    for (const Index block : launch)
+        node = for_rows_from(graph, node, block, visit);
 }
