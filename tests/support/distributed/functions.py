@@ -104,7 +104,8 @@ def wait_for_another(inputs: Sequence[Folder], out: Folder, resources: Resources
     deadline = time.monotonic() + 60
     while not any(Path(ready).iterdir()) and time.monotonic() < deadline:
         time.sleep(0.01)
-    return {"others": len({path.name for path in Path(ready).iterdir()} - {str(os.getpid())})}
+    others = {path.name for path in Path(ready).iterdir()} - {str(os.getpid())}
+    return {"others": len(others), "threads": resources.threads}
 
 
 def make_two(
