@@ -197,10 +197,7 @@ def _edges_of_owners(arrangement: Arrangement) -> Int64:
 
 def _near_vertices(vertices: Float, segments: NDArray[np.int32], arrangement: Arrangement) -> Mask:
     """(s,) mask of the segments that pass within two ulps of a node, or end in such a node."""
-    first_crossing = arrangement.nodes - len(arrangement.crossings)
-    place = np.zeros((arrangement.nodes, 2))
-    place[arrangement.vertex_nodes] = vertices
-    place[first_crossing:] = [(float(x), float(y)) for x, y in arrangement.crossings] or np.empty((0, 2))
+    place = node_places(arrangement, vertices)
     nodes, passing = arrangement.near_nodes, arrangement.near_segments
     every = Points(np.concatenate([vertices, place[nodes]]))
     a, b = segments[passing].T.astype(np.int64)
@@ -212,6 +209,15 @@ def _near_vertices(vertices: Float, segments: NDArray[np.int32], arrangement: Ar
     result |= near_node[arrangement.vertex_nodes[segments[:, 1]]]
     result[passing[near]] = True
     return result
+
+
+def node_places(arrangement: Arrangement, vertices: Float) -> Float:
+    """(k, 2) rounded coordinates of the nodes."""
+    first_crossing = arrangement.nodes - len(arrangement.crossings)
+    places = np.zeros((arrangement.nodes, 2))
+    places[arrangement.vertex_nodes] = vertices
+    places[first_crossing:] = [(float(x), float(y)) for x, y in arrangement.crossings] or np.empty((0, 2))
+    return places
 
 
 def segment_ulps(vertices: Float, segments: NDArray[np.int32]) -> Float:

@@ -158,8 +158,9 @@ def _moved_ends(mesh: Mesh, outline: Outline, chains: Chains, vertex_of_node: In
     """
     first = outline.first_edges()
     tails, heads = outline.ends()
-    ends = np.intersect1d(np.concatenate([tails[first[:-1]], heads[first[1:] - 1]]), (tails[~found], heads[~found]))
-    allowed = {node: around for node, around in _crossings(outline).items() if node in set(ends.tolist())}
+    ends = np.concatenate([tails[first[:-1]], heads[first[1:] - 1]])
+    lost = set(np.intersect1d(ends, (tails[~found], heads[~found])).tolist())
+    allowed = {node: around for node, around in _crossings(outline).items() if node in lost}
     moved = False
     for node, near in _vertices_near_crossings(mesh, outline, chains.arcs, allowed):
         others = vertex_of_node[np.concatenate([heads[tails == node], tails[heads == node]])]

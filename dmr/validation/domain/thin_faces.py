@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.validation.domain.outline import Outline
+from dmr.validation.domain.outline import Outline, node_places
 from dmr.validation.triangulation.topology import Mask
 
 Int64 = NDArray[np.int64]
@@ -46,7 +46,23 @@ def thin_faces(outline: Outline, missing: Mask) -> list[int]:
     arrangement = outline.arrangement
     edges = outline.wanted[missing]
     faces = np.unique(np.concatenate([arrangement.above[edges], arrangement.below[edges]]))
-    return [face for face in faces[outline.covered[faces]].tolist() if _is_thin(outline, face)]
+    faces = faces[outline.covered[faces] & _are_small(outline)[faces]]
+    return [face for face in faces.tolist() if _is_thin(outline, face)]
+
+
+def _are_small(outline: Outline) -> Mask:
+    """(f,) mask of the faces with hardly any area: all that are thin, and few others."""
+    arrangement = outline.arrangement
+    places = node_places(arrangement, outline.pslg.vertices)
+    low = places.min(axis=0)
+    extent = (places - low).max()
+    x, y = ((places - low) / extent).T
+    below_edge = (x[arrangement.heads] - x[arrangement.tails]) * (y[arrangement.heads] + y[arrangement.tails]) / 2
+    count = arrangement.faces
+    areas = np.bincount(arrangement.below, below_edge, count) - np.bincount(arrangement.above, below_edge, count)
+    # A face of at most MOST_EDGES edges in bands of this width; and the rounding of the sum.
+    small: Mask = np.abs(areas) <= 8 * MOST_EDGES * (outline.reaches.max() / extent + np.finfo(float).eps)
+    return small
 
 
 def _is_thin(outline: Outline, face: int) -> bool:
