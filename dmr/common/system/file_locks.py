@@ -24,3 +24,8 @@ def wait_for_lock(descriptor: int) -> None:
         OSError: the file system has no locks.
     """
     fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+
+def release_lock(descriptor: int) -> None:
+    """Releases the lock on an open file, also if a forked process has inherited the file."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)

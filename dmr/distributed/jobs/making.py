@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from dmr.common.system.file_locks import HELD, take_lock, wait_for_lock
+from dmr.common.system.file_locks import HELD, release_lock, take_lock, wait_for_lock
 
 
 class Making:
@@ -16,7 +16,7 @@ class Making:
         path: the file of the mark. It is there as long as the mark is held, and after the death of its holder.
 
     Attributes:
-        works: False if the last call of `take` found that the file system has no locks.
+        works: False if the last call of `take` found that the file cannot be opened or locked.
     """
 
     def __init__(self, path: Path) -> None:
@@ -25,21 +25,24 @@ class Making:
         self._descriptor: int | None = None
 
     def take(self) -> bool:
-        """Takes the mark; returns False if another one holds it, or the file system has no locks."""
-        try:
-            while True:
+        """Takes the mark; returns False if another one holds it, or there are no locks."""
+        while True:
+            try:
                 descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-                try:
-                    take_lock(descriptor)
-                    if _is_at(descriptor, self._path):
-                        self._descriptor, descriptor = descriptor, -1
-                        return True
-                finally:
-                    if descriptor >= 0:
-                        os.close(descriptor)
-        except OSError as error:
-            self.works = error.errno in HELD
-            return False
+            except OSError:  # a mark of another user, for example: `wait` could not open it either
+                self.works = False
+                return False
+            try:
+                take_lock(descriptor)
+                if _is_at(descriptor, self._path):
+                    self._descriptor, descriptor = descriptor, -1
+                    return True
+            except OSError as error:
+                self.works = error.errno in HELD
+                return False
+            finally:
+                if descriptor >= 0:
+                    os.close(descriptor)
 
     def release(self) -> None:
         """Releases the mark."""
@@ -47,6 +50,8 @@ class Making:
         if descriptor is not None:
             with suppress(OSError):
                 self._path.unlink()  # while it is held: who waits to open it finds another file, or none
+            with suppress(OSError):
+                release_lock(descriptor)  # a process that has been forked meanwhile has the file open, too
             os.close(descriptor)
 
     def wait(self) -> None:

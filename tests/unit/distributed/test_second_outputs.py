@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from dmr.distributed.jobs import in_process, making
 from dmr.distributed.jobs.in_process import InProcess
+from dmr.distributed.jobs.making import Making
 from dmr.distributed.jobs.store import MAKING_PREFIX, Store
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.errors import InvalidMeshError
@@ -107,3 +109,30 @@ def test_without_locks_both_outputs_are_complete_at_once(store, monkeypatch):
     task, _ = two(n=4)
     assert store.begin(task, Resources()) == ({"count": 4}, None)
     assert store.summary(task.then.name) == {"squares": 4}
+
+
+def test_a_mark_that_cannot_be_opened_is_not_waited_for(tmp_path, monkeypatch):
+    """It may belong to another user."""
+
+    def refuse(*given: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    mark = Making(tmp_path / "mark")
+    monkeypatch.setattr(making.os, "open", refuse)
+    assert not mark.take()
+    assert not mark.works
+
+
+def test_a_mark_is_released_although_another_process_has_inherited_its_file(tmp_path):
+    mark = Making(tmp_path / "mark")
+    assert mark.take()
+    waiter = threading.Thread(target=Making(tmp_path / "mark").wait, daemon=True)
+    with subprocess.Popen(["sleep", "60"], pass_fds=[mark._descriptor]) as heir:
+        waiter.start()
+        time.sleep(0.2)
+        assert waiter.is_alive()
+        mark.release()
+        waiter.join(10)
+        is_waiting = waiter.is_alive()
+        heir.kill()
+    assert not is_waiting
