@@ -54,7 +54,7 @@ def warn_of_losses(path: Path, mesh: Mesh, *, segments: int = 0, regions: bool =
     first = int(regions and regions_of(mesh) is not None)
     lost = [counted(segments, "segment that is not on the boundary", "segments that are not on the boundary")]
     lost = lost if segments else []
-    lost += [] if not segments and are_implied(mesh) else ["vertex_marker"]
+    lost += ["vertex_marker"] if mesh.vertex_markers is not None and (segments or not are_implied(mesh)) else []
     lost += [f"vertex_attribute_{k}" for k in range(1, mesh.vertex_attributes.shape[1])]
     lost += [f"triangle_attribute_{k}" for k in range(first, mesh.triangle_attributes.shape[1])]
     lost += ["area_bound"] if mesh.area_bounds is not None else []

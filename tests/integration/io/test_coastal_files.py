@@ -73,6 +73,9 @@ def test_fort14_holds_the_boundary_in_order(tmp_path: Path, caplog: pytest.LogCa
     assert write(path, BAY) == [path]
     assert "do not keep 1 segment that is not on the boundary" in caplog.text
     assert "vertex_marker, triangle_attribute_0" in caplog.text
+    caplog.clear()
+    write(tmp_path / "unmarked.14", dataclasses.replace(BAY, vertex_markers=None))
+    assert "on the boundary, triangle_attribute_0" in caplog.text
     found = parse_fort14(path.read_text())
     assert np.array_equal(found["nodes"][:, :2], BAY.vertices) and np.array_equal(found["triangles"], BAY.triangles)
     assert np.array_equal(found["nodes"][:, 2], BAY.vertex_attributes[:, 0])
