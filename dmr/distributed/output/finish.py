@@ -33,15 +33,14 @@ def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
     ]
     if len(pieces) > MOST_TOGETHER:
         return match, borders
-    summaries = (piece.summary for piece in pieces)
-    match = replace(match, needs=tuple(each for each in summaries if each is not None and each.name in match.inputs))
-    needed = [(*_before(piece), match) for piece in pieces]
+    match = replace(match, needs=tuple(task for task in _summaries(pieces) if task.name in match.inputs))
+    needed = [(*_summaries([piece]), match) for piece in pieces]
     return match, [replace(border, needs=needs) for border, needs in zip(borders, needed, strict=True)]
 
 
-def _before(piece: PieceSource) -> list[Task]:
-    """Returns the tasks before those that read a piece."""
-    return [task for task in (piece.finish, piece.summary) if task is not None]
+def _summaries(pieces: Sequence[PieceSource]) -> list[Task]:
+    """Returns the tasks before those that read pieces."""
+    return [piece.summary for piece in pieces if piece.summary is not None]
 
 
 def tasks_ahead(pieces: Sequence[PieceSource]) -> list[Task]:
@@ -51,7 +50,7 @@ def tasks_ahead(pieces: Sequence[PieceSource]) -> list[Task]:
     """
     *complete, _ = pieces
     if len(pieces) > MOST_TOGETHER:
-        return [task for piece in complete for task in _before(piece)]
+        return _summaries(complete)
     return border_tasks(pieces)[1][: len(complete)]
 
 
@@ -71,7 +70,7 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
     names = {kind: {str(number): name for number, name in each.items()} for kind, each in source.names.items()}
     match, borders = border_tasks(pieces)
     if len(pieces) > MOST_TOGETHER:
-        runner.run([task for piece in pieces for task in _before(piece)])
+        runner.run(_summaries(pieces))
         runner.run([match])
         known, late = runner.run(borders), []
     else:  # the border of the last piece, which is that of the last band, is found beside the first parts

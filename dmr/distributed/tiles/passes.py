@@ -407,7 +407,8 @@ class Passes:
             finish = next((task for held in patches if (task := self._finish(held))), None)  # there is one core at most
             piece = PieceSource("", self._whole, names, places, firsts, self._loose and number == 0, finish)
             summary = Task.of(tasks.summarize, piece.inputs, places=piece.places, firsts=piece.firsts)
-            summary = replace(summary, needs=self._needed(patches))
+            if finish is not None:  # writes to the core
+                summary = replace(summary, needs=(finish,))
             found.append(piece._replace(border=summary.name, summary=summary))
         return found
 

@@ -19,7 +19,8 @@ import dmr
 from dmr import Mesh
 from dmr.distributed import Parts, partition
 from dmr.distributed.jobs.store import Store
-from dmr.distributed.output import columns, part_file
+from dmr.distributed.jobs.task import Task
+from dmr.distributed.output import columns, finish, part_file
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.result import core_file
 from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
@@ -198,6 +199,27 @@ def test_cores_that_are_finished_twice(expected, tmp_path, monkeypatch):
     assert again
     for one, other in zip(once, twice, strict=True):
         assert once.path(one.index).read_bytes() == twice.path(other.index).read_bytes()
+
+
+@pytest.mark.parametrize("together", [1, 32])
+def test_no_task_reads_a_core_before_it_is_finished(together, tmp_path, monkeypatch):
+    """Its numbers are written in place, and another process might find half of one."""
+    called = []
+    call = Task.call
+
+    def seen(task, *given):
+        called.append((task.function.rpartition(":")[2], task.inputs))
+        return call(task, *given)
+
+    monkeypatch.setattr(finish, "MOST_TOGETHER", together)
+    monkeypatch.setattr(Task, "call", seen)
+    square, options = dmr.domains.rectangle(1, 1), {"max_area": 1.5e-4, "tile_triangles": 8000}
+    dmr.distributed.refine(square, tmp_path / "out", device="cpu", threads=1, **options)
+    finished = [(place, inputs[0]) for place, (name, inputs) in enumerate(called) if name == "finish_core"]
+    assert len(finished) > 1
+    for place, core in finished:
+        readers = [name for name, inputs in called[:place] if core in inputs]
+        assert set(readers) <= {"divide"}
 
 
 def test_pages_that_a_core_lacks_are_an_error(tmp_path, monkeypatch):
