@@ -14,6 +14,8 @@ from dmr._version import __version__
 from dmr.distributed.jobs.folder import Folder
 from dmr.errors import OptionError
 
+# The version of what lies in outputs: it changes between releases, too, so that no run takes those of another version.
+OUTPUTS = 2
 DIGEST_DIGITS = 24  # of 4 bits each; a job has far fewer than 2^48 tasks
 
 
@@ -72,7 +74,7 @@ class Task:
     def name(self) -> str:
         """The function's name, and a digest of the function, inputs, options and version."""
         function = self.function.rpartition(":")[2]
-        return f"{function}-{digest([self.version, self.function, self.inputs, self.options])}"
+        return f"{function}-{digest([OUTPUTS, self.version, self.function, self.inputs, self.options])}"
 
     def call(
         self, inputs: Sequence[Folder], outputs: Sequence[Folder], resources: Resources

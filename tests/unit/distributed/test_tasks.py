@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dmr.distributed.jobs import task
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.steps import step
@@ -40,11 +41,22 @@ def test_names_depend_on_function_inputs_and_options_alone():
 
 def test_the_version_is_part_of_names(store):
     """A worker refuses tasks of another version: it would store other results under the same name."""
-    task = Task.of(functions.count_up, n=3)
-    other = replace(task, version="0.0")
-    assert other.name != task.name
+    mine = Task.of(functions.count_up, n=3)
+    other = replace(mine, version="0.0")
+    assert other.name != mine.name
     with pytest.raises(OptionError, match=r"a worker has dmr .*, but the task comes from dmr 0\.0"):
         InProcess(store).run([other])
+
+
+def test_outputs_of_another_version_are_not_taken(store, monkeypatch):
+    """The version of the package stays as it is between two releases."""
+    monkeypatch.setattr(task, "OUTPUTS", 1)
+    before = Task.of(functions.count_up, n=3)
+    InProcess(store).run([before])
+    monkeypatch.undo()
+    after = Task.of(functions.count_up, n=3)
+    assert before.version == after.version
+    assert store.missing([after]) == [after]
 
 
 def test_a_chain_of_tasks(store):
