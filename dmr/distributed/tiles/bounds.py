@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from dmr.common.text import option
 from dmr.common.threads import thread_count
 from dmr.distributed.threaded import by_pieces
-from dmr.distributed.tiles.piece import Arrays
+from dmr.distributed.tiles.patch import Edges
+from dmr.distributed.tiles.piece import Arrays, Int64
 from dmr.distributed.unions.native import shapes, walls
 from dmr.errors import OptionError
 from dmr.mesh.edges import edge_keys
@@ -133,12 +134,14 @@ FOR_A_SKINNY_TRIANGLE = 4.0
 
 
 def predicted_triangles(
-    mesh: Mesh, bounds: Bounds, *, neighbours: Int | None = None, threads: int | None = None
+    mesh: Mesh, bounds: Bounds, *, edges: Edges | None = None, lines: Int64 | None = None, threads: int | None = None
 ) -> tuple[Float, Float]:
     """Predicts the triangles of the result in each triangle of a mesh.
 
     Args:
-        neighbours: (m, 3), as those of the mesh, where they are known.
+        edges: of the mesh, where they are known.
+        lines: with `edges`, (s, 2) the ends of the input segment that each segment of the mesh is a part of. Parts of
+            two that share an end do not count as walls of a channel: what is skinny in such a corner stays so.
         threads: that compute; None for all cores.
 
     Returns:
@@ -156,7 +159,7 @@ def predicted_triangles(
         by_size[rows] = _by_area(mesh, options, area[rows], rows)
 
     by_pieces(len(area), predict, threads)
-    between, widths, beyond = _between_segments(mesh, np.flatnonzero(thin), neighbours, threads)
+    between, widths, beyond = _between_segments(mesh, np.flatnonzero(thin), edges, lines, threads)
     share = (options.min_angle or 0.0) / 30.0
     widths *= share * np.sqrt(share)  # about as numbers of triangles grow with the bound on angles (measured)
     by_angle[between] = np.maximum(by_angle[between], FOR_A_WIDTH * widths)
@@ -204,7 +207,7 @@ FOR_A_WIDTH, BEYOND_A_WIDTH = 0.6, 2.0
 
 
 def _between_segments(
-    mesh: Mesh, triangles: NDArray[np.intp], neighbours: Int | None, threads: int | None
+    mesh: Mesh, triangles: NDArray[np.intp], edges: Edges | None, lines: Int64 | None, threads: int | None
 ) -> tuple[NDArray[np.intp], Float, Int]:
     """Finds where two segments face each other, as the walls of a channel do.
 
@@ -213,8 +216,7 @@ def _between_segments(
     segment needs far fewer triangles, and so do consecutive segments that form an obtuse angle.
 
     Args:
-        triangles: (k,) the skinny triangles of the mesh; neighbours: of the mesh, where they are known.
-        threads: that compute.
+        triangles: (k,) the skinny triangles of the mesh; edges, lines, threads: as for `predicted_triangles`.
 
     Returns:
         Those between two segments, the length of the channel over its width for each, and the triangle beyond its wall,
@@ -228,7 +230,7 @@ def _between_segments(
         return triangles, lengths, np.empty(0, np.int32)
     rows, place = np.arange(len(triangles)), np.full(len(mesh.triangles), -1, np.int32)
     place[triangles] = rows
-    across = (mesh.neighbours if neighbours is None else neighbours)[triangles]
+    across = (mesh.neighbours if edges is None else edges.neighbours)[triangles]
     beyond = across[rows, wall]
     across[rows, wall] = -1
     beside = np.where(across >= 0, place[across], -1)
@@ -239,4 +241,7 @@ def _between_segments(
     ratio = np.log(other / heights)
     apart = np.where(np.abs(ratio) > 1e-3, (other - heights) / np.where(ratio == 0.0, 1.0, ratio), heights)
     found = (shared > LONG_FOR_HEIGHT * apart) & (shared < MOST_WIDTHS * apart)
+    if edges is not None and lines is not None:
+        ends = lines[edges.segments[triangles, wall]]
+        found &= ~(ends[:, :, None] == ends[beside[rows, facing]][:, None]).any(axis=(1, 2))
     return triangles[found], shared[found] / apart[found], beyond[found]

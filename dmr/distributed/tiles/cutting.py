@@ -18,6 +18,7 @@ from dmr.distributed.tiles.bands import UNREACHED, first_layers, layers_of, spre
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.patch import Edges, Mask, Patch
 from dmr.distributed.tiles.piece import Arrays
+from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.native import bins, components
 from dmr.mesh.types import Float, Int, Mesh
 
@@ -152,7 +153,14 @@ class Tiles:
 
 
 def cut(
-    patch: Patch, edges: Edges, bounds: Bounds, tile_triangles: int, turn: int, threads: int | None = None
+    patch: Patch,
+    edges: Edges,
+    bounds: Bounds,
+    tile_triangles: int,
+    turn: int,
+    threads: int | None = None,
+    *,
+    whole: Whole | None = None,
 ) -> Tiles:
     """Cuts a patch into tiles of at most about `tile_triangles` predicted triangles.
 
@@ -162,10 +170,13 @@ def cut(
         edges: of the patch.
         turn: divisions of consecutive turns lie elsewhere.
         threads: that predict and divide; None for all cores.
+        whole: if segments have been divided by size, of which the patch is a part: in sharp corners, pieces of two
+            segments are long beside each other, and are not walls of a channel.
     """
     mesh = patch.mesh
+    lines = None if whole is None else whole.ends[patch.segment_origin]
     with step("predict"):
-        predicted = predicted_triangles(mesh, bounds, neighbours=edges.neighbours, threads=threads)
+        predicted = predicted_triangles(mesh, bounds, edges=edges, lines=lines, threads=threads)
         weights = np.empty(len(mesh.triangles), np.int64)
 
         def weigh(piece: slice) -> None:

@@ -158,7 +158,7 @@ def begin(
     with step("write"):
         replace(patch, edges=edges).save_all_but_seeds(Stored(out, TILES))  # large arrays beside the next step
     with step("cut"):
-        tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads)
+        tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads, whole=whole if placed else None)
     with step("write"):
         tiles.save(Stored(out, TILES), patch=False)
     return {
@@ -395,7 +395,9 @@ def join(
     with step("write"):
         replace(band, edges=edges).save_all_but_seeds(Stored(out, TILES))  # large arrays beside the next step
     with step("cut"):
-        tiles = cut(band, edges, Bounds.load(bounds, inputs[0]), tile_triangles, turn, threads)
+        asked = Bounds.load(bounds, inputs[0])
+        divided = whole if "size" in asked.sources else None
+        tiles = cut(band, edges, asked, tile_triangles, turn, threads, whole=divided)
     with step("write"):
         tiles.save(Stored(out, TILES), patch=False)
         if len(tiles) == 1:

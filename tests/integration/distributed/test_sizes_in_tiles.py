@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 
 import dmr
 from dmr.distributed.jobs.task import Resources
+from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.cutting import cut
+from dmr.distributed.tiles.placement import patches
 from dmr.distributed.tiles.placement.circles import Circles
+from dmr.distributed.tiles.placement.coarse import place_coarsely
 from dmr.distributed.tiles.placement.lattices import Lattice, lacks_neighbours
+from dmr.memory import open_device
+from dmr.refinement.options import RefineOptions
+from dmr.sizing.functions import size_source
 from tests.support.digests import mesh_digest
 from tests.support.distributed.tiled import tiled
 
@@ -64,6 +71,58 @@ def test_points_are_placed_as_on_one_device(domain, size, tile, options, tmp_pat
     shares = [5, 25, 50, 75, 95]
     np.testing.assert_allclose(np.percentile(found, shares), np.percentile(expected, shares), atol=0.07)
     assert found.max() < 1.1 * max(expected.max(), 1.5)
+
+
+def ring(radius: float, center: tuple[float, float]) -> np.ndarray:
+    """200 points on a circle."""
+    turns = 2 * np.pi * np.arange(200) / 200
+    return np.array(center) + radius * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+
+
+@pytest.mark.slow
+def test_fine_parts_of_the_outline_get_no_more_points_than_on_one_device(tmp_path):
+    # In small tiles fronts place points again that are there, because their sizes differ much from those around them.
+    around = np.stack([np.arange(200), (np.arange(200) + 1) % 200], axis=1)
+    domain = dmr.Pslg(
+        np.concatenate([SQUARE.vertices, ring(0.01, (0.5, 0.5)), ring(0.003, (0.3, 0.7))]),
+        np.concatenate([SQUARE.segments, 4 + around, 204 + around]),
+    )
+
+    def size(points: np.ndarray) -> np.ndarray:
+        return 0.2 + 0.1 * points[:, 0]
+
+    done, union = tiled(domain, 400, tmp_path, size=size)
+    plain = dmr.refine(domain, size=size, device="cpu", threads=1).mesh
+    assert done.passes[0][0] >= 3
+    report = dmr.validate(union, input=domain, min_angle=30)
+    assert report.ok, report.lines()
+    assert len(union.triangles) < 1.1 * len(plain.triangles)
+
+
+def test_pieces_in_sharp_corners_are_not_cut_as_channels():
+    # Between two long sides of an arm, pieces as long as the size are 600 times as long as the arm is wide.
+    turns = np.pi * np.arange(48) / 24
+    corners = np.where(np.arange(48) % 2, 1.0, 0.002)[:, None] * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    star = dmr.triangulate(dmr.Pslg(corners, np.stack([np.arange(48), (np.arange(48) + 1) % 48], axis=1)))
+    bounds = Bounds.checked(RefineOptions(), {"size": size_source(0.06, "size")}, lambda: star)
+    device = open_device("cpu", 1)
+    patch, edges, whole, *_ = place_coarsely(star, bounds, device, predicted=300, tile_triangles=100, most=2**22)
+    predicted = cut(patch, edges, bounds, 100, 0, 1, whole=whole).predicted.sum()
+    triangles = len(dmr.refine(star, size=0.06, device="cpu", threads=1).mesh.triangles)
+    assert triangles / 4 < predicted < 4 * triangles  # and not 50 times as many
+
+
+def test_points_of_a_front_on_vertices_and_segments_are_left_out(tmp_path, monkeypatch):
+    class OnOutline(patches.Front):
+        def run(self, *args):
+            nodes, pieces = self._given.points, self._given.pieces
+            return np.concatenate([super().run(*args), nodes, nodes[pieces].mean(axis=1)])
+
+    monkeypatch.setattr(patches, "Front", OnOutline)
+    done, union = tiled(SQUARE, 60, tmp_path, size=lambda points: 0.1 + 0.05 * points[:, 0])
+    assert done.passes[0][0] >= 3
+    report = dmr.validate(union, input=SQUARE, min_angle=30)
+    assert report.ok, report.lines()
 
 
 @pytest.mark.slow

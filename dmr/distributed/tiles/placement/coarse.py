@@ -32,7 +32,7 @@ from dmr.triangulation.rounds.epochs import Epochs
 
 FREE_VERTEX = constant("FREE_VERTEX")
 COARSE_VERTEX = -3  # in place of FREE_VERTEX, a point of the coarse mesh, which the placement in tiles removes
-GROWTH = 0.5  # of the coarse sizes per unit of distance from the outline
+GROWTH = 0.5  # at least, of the coarse sizes per unit of distance from the outline
 LEAST_FACTOR, MOST_FACTOR = 3.0, 8.0  # of the coarse sizes, unless the coarse mesh would be too large
 COARSE_IN_TILE = 64  # triangles of the coarse mesh in a tile
 NEARBY, LATTICE = "nearby", "lattice"
@@ -120,8 +120,10 @@ def _coarse_sizes(mesh: Mesh, divided: DividedOutline, factor: float, device: De
     points = np.concatenate([mesh.vertices, division_vertices(mesh, divided.segments, divided.everywhere, device)])
     pieces, _ = divided.everywhere.pieces(divided.segments.ends, len(mesh.vertices))
     start, end = points[pieces[:, 0]], points[pieces[:, 1]]
-    wanted = multiple(divided.sizes, factor).limited(GROWTH)  # so that small sizes are not missed
-    found = smallest(wanted, SegmentSizes(start, end, lengths(end - start), GROWTH))
+    # Around fine parts of the outline, the sizes of the result may grow faster.
+    growth = max([GROWTH, *(source.growth for source in divided.nearby if isinstance(source, SegmentSizes))])
+    wanted = multiple(divided.sizes, factor).limited(growth)  # so that small sizes are not missed
+    found = smallest(wanted, SegmentSizes(start, end, lengths(end - start), growth))
     assert found is not None
     return found
 

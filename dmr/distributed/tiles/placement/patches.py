@@ -51,7 +51,7 @@ INPUT_VERTEX = constant("INPUT_VERTEX")
 LONGEST, SPACING = (declarations().real_constant(name) for name in ("LONGEST", "SPACING"))
 UNFILLED = 1.6  # sizes: triangles with longer edges are not filled
 SEED_CLEARANCE = 1.5  # sizes between a seed and all other points
-LEAST_DISTANCE = 0.3  # sizes between a new point and a vertex of the coarse mesh
+LEAST_DISTANCE = 0.3  # sizes between a new point and a vertex that stays
 SAMPLES = 5  # of the sizes along an edge to a frozen triangle
 MOST_POINTS = 2**29
 SEARCHED = 1.001  # largest distances within which other points are searched
@@ -144,6 +144,18 @@ class _Placing:
         coarse = kept[patch.vertex_origin[kept] == COARSE_VERTEX]
         if len(coarse) and len(found):
             found = found[self._apart(found, self._points[coarse], LEAST_DISTANCE * self._sizes(found))]
+        return found[self._clear(found, kept)]
+
+    def _clear(self, points: Float, vertices: NDArray[np.intp]) -> Mask:
+        """Returns which points are not too near to a vertex, in sizes at the point or the vertex, the smaller one.
+
+        Where sizes vary fast, a front sees no nodes of much larger sizes, such as points that it has placed before: it
+        would place these again.
+        """
+        if not len(vertices) or not len(points):
+            return np.ones(len(points), np.bool_)
+        apart, nearest = point_tree(self._points[vertices]).query(points)
+        found: Mask = apart >= LEAST_DISTANCE * np.minimum(self._sizes(points), self._at[vertices[nearest]])
         return found
 
     def _removable(self) -> Mask:
@@ -290,15 +302,14 @@ class _Placing:
 
     def _with_points(self, candidates: Float) -> tuple[Patch, int]:
         """Returns the patch with new points in its active part, and the number of new vertices."""
-        removed = np.flatnonzero(self._removable())
+        removed = removable = np.flatnonzero(self._removable())
         corners, candidates = self._triangulated(candidates, removed[:0])
-        if len(candidates) < len(removed):  # all numbers stay in use
-            stays = removed[len(candidates) :]
-            removed = removed[: len(candidates)]
+        while len(candidates) < len(removed):  # all numbers stay in use
+            removed, stays = removable[: len(candidates)], removable[len(candidates) :]
+            candidates = candidates[self._clear(candidates, stays)]
             corners, candidates = self._triangulated(candidates, stays)
         patch, n = self._patch, len(self._points)
         taken = len(removed)
-        assert len(candidates) >= taken
         new = np.concatenate([removed, np.arange(n, n + len(candidates) - taken)]).astype(np.int32)
         corners = np.concatenate([np.arange(n, dtype=np.int32), new])[corners]
         vertices = np.concatenate([self._points, np.empty((len(candidates) - taken, 2))])
@@ -329,9 +340,14 @@ class _Placing:
         row = np.full(n, -1, np.int32)
         row[kept] = np.arange(len(kept), dtype=np.int32)
         edges, both = self._constraints()
-        points = np.concatenate([self._points[kept], candidates])
         with self._device.lock, self._device.current:
-            plane = fastest_plane(Pslg(points, row[edges]), self._device)
+            while True:
+                points = np.concatenate([self._points[kept], candidates])
+                plane = fastest_plane(Pslg(points, row[edges]), self._device)
+                on_edges = distinct(plane.edges[(plane.edges >= len(kept)) & (plane.edges < len(points))])
+                if not len(on_edges):
+                    break
+                candidates = np.delete(candidates, on_edges - len(kept), axis=0)  # rounding has put them there
             if len(plane.conflicts) or plane.same_as is not None:
                 raise InternalError("points placed in a tile meet its segments or each other")
             inside = np.zeros(plane.parts, np.bool_)
