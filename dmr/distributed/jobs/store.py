@@ -7,6 +7,7 @@ task's name is complete, whatever has been killed. The summary of the task lies 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -210,10 +211,8 @@ class Store:
                 if self.durable:
                     for path in (*temporary.iterdir(), temporary):
                         flush(path)
-                if not target.exists():  # else another worker, believed to be dead, has made the same
-                    temporary.rename(target)
-                    if self.durable:
-                        flush(self.path)
+                if _renamed(temporary, target) and self.durable:
+                    flush(self.path)
         finally:
             out.stop()
             shutil.rmtree(temporary, ignore_errors=True)
@@ -239,6 +238,17 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise file_error(error, path, "cannot be written") from error
+
+
+def _renamed(folder: Path, target: Path) -> bool:
+    """Renames a folder, unless another worker, such as one believed to be dead, has made the same."""
+    try:
+        folder.rename(target)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        return False
+    return True
 
 
 def _write_json(out: Folder, name: str, values: Any) -> None:

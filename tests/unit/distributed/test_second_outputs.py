@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from dmr.distributed.jobs import in_process, making
@@ -109,6 +110,17 @@ def test_without_locks_both_outputs_are_complete_at_once(store, monkeypatch):
     task, _ = two(n=4)
     assert store.begin(task, Resources()) == ({"count": 4}, None)
     assert store.summary(task.then.name) == {"squares": 4}
+
+
+def test_an_output_that_is_made_twice_at_the_same_time_is_complete(store, monkeypatch):
+    """Without locks, all tasks that need it may make it: none sees that of another one."""
+    monkeypatch.setattr(Path, "exists", lambda path: False)
+    with store._new("output") as second:
+        second["numbers"] = np.array([2])
+        with store._new("output") as first:
+            first["numbers"] = np.array([1])
+    assert store.folder("output")["numbers"].tolist() == [1]
+    assert [path.name for path in store.path.iterdir()] == ["output"]
 
 
 def test_a_mark_that_cannot_be_opened_is_not_waited_for(tmp_path, monkeypatch):
