@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
+from dmr.mesh.adjacency import connected
 from dmr.validation.report import Findings
-from dmr.validation.triangulation.topology import connected
 
 Int64 = NDArray[np.int64]
 

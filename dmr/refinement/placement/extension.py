@@ -45,10 +45,10 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
     is_alone[pieces[longest[pieces].min(axis=1) > BETWEEN_LONG * sizes]] = True
     # One short piece, such as the end of a slit, is of little weight beside the long ones: Gmsh's triangles are larger.
     given = np.where(is_alone, shortest + OF_NEIGHBOURS * (longest - shortest), shortest)
-    mesh = _triangulated(np.concatenate([points, rows]), pieces)
+    mesh = outline_triangulation(np.concatenate([points, rows]), pieces)
     between = _between(shortest, is_alone, mesh)
     if len(between):
-        mesh = _triangulated(np.concatenate([mesh.vertices, between]), pieces)
+        mesh = outline_triangulation(np.concatenate([mesh.vertices, between]), pieces)
     values = np.full(len(mesh.vertices), most)
     values[: len(points)] = given
     is_given = np.zeros(len(mesh.vertices), bool)
@@ -56,7 +56,7 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: in
     return SizeField(mesh, _harmonic(mesh.vertices, mesh.triangles, values, is_given, device), on="vertices")
 
 
-def _triangulated(points: Float, pieces: Int) -> Mesh:
+def outline_triangulation(points: Float, pieces: Int) -> Mesh:
     """Returns a triangulation of the points, and of those at which pieces cross."""
     plane = triangulate_plane(Pslg.unchecked(vertices=points, segments=pieces))
     links = Links(plane.tables.finding_neighbours(), np.empty(0, np.int32))

@@ -25,9 +25,10 @@ from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import ALMOST, Division, divide
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
+from dmr.refinement.placement.isolated import isolated
 from dmr.refinement.placement.lattice import fitting_size
 from dmr.refinement.placement.metric import lengths
-from dmr.refinement.placement.outline import Segments
+from dmr.refinement.placement.outline import Flags, Segments
 from dmr.refinement.placement.reporting import Report, Shares, shares_of
 from dmr.refinement.placement.targets import SPACED, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
@@ -122,7 +123,9 @@ class DividedOutline:
     @property
     def harmonic(self) -> bool:
         """Whether sizes have no extreme values in the interior: one size, or those that `extended` interpolates."""
-        return (self.even and not self.nearby) or any(isinstance(source, SizeField) for source in self.nearby)
+        if not self.nearby:
+            return self.even
+        return all(isinstance(source, SizeField) for source in self.nearby)
 
     @property
     def shares(self) -> Shares:
@@ -313,7 +316,10 @@ def _beside_fine_pieces(
         if not shorter.any():
             return ()
         given = np.where(shorter, length, sizes.number)
-        return (extended(points, pieces, given, sizes.number, len(segments.ends), device),)
+        apart = isolated(mesh, segments.ends, points, pieces, origin)
+        if not (apart & shorter).any():
+            return (extended(points, pieces, given, sizes.number, len(segments.ends), device),)
+        return _beside_isolated(points, pieces, origin, given, sizes.number, apart, shorter, device)
     fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
         return ()
@@ -323,6 +329,27 @@ def _beside_fine_pieces(
         wanted_growth = _growth_beside(start, end, there[fine], sizes, device)
         growth = min(max(GROWTH * max(REFERENCE / mean, 1.0), wanted_growth + FASTER), STEEPEST)
     return (SegmentSizes(start, end, length[fine], growth),)
+
+
+def _beside_isolated(
+    points: Float, pieces: Int, origin: Int, sizes: Float, most: float, apart: Flags, shorter: Flags, device: Device
+) -> tuple[SizeSource, ...]:
+    """Returns the sizes around an outline with isolated parts: those around these grow with the distance.
+
+    Args:
+        points, pieces, origin: of the divided outline; sizes: (p,) of its pieces; most: the size where none is near.
+        apart: (p,) the pieces of isolated parts; shorter: (p,) those that are shorter than wanted; some are both.
+        device: a CPU.
+    """
+    near, others = apart & shorter, ~apart
+    start, end = (points[pieces[near, k]] for k in range(2))
+    growing = SegmentSizes(start, end, sizes[near], GROWTH)
+    if not (others & shorter).any():
+        return (growing,)
+    used = distinct(pieces[others])
+    renumbered = np.searchsorted(used, pieces[others]).astype(np.int32)
+    segments = len(distinct(origin[others]))
+    return (growing, extended(points[used], renumbered, sizes[others], most, segments, device))
 
 
 def _growth_beside(start: Float, end: Float, there: Float, sizes: SizeSource, device: Device) -> float:
@@ -340,7 +367,10 @@ def _growth_beside(start: Float, end: Float, there: Float, sizes: SizeSource, de
 
 
 def _has_coarse(outline: Pieces, lowered: SizeSource) -> bool:
-    """Whether lowered sizes could more than double the pieces of a segment."""
+    """Whether lowered sizes could more than double the pieces of a segment.
+
+    A `SizeField` must be that of `extended` for all pieces.
+    """
     if not isinstance(lowered, SizeField):
         return True
     # `extended` gives sizes at the points first, and they are linear along pieces: the trapezoidal rule is not below

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
+from dmr.mesh.adjacency import connected
 from dmr.mesh.naming import named, number
 from dmr.mesh.types import Mesh
 from dmr.validation.arrays.pairing import find_half_edges, pair_half_edges
@@ -175,31 +176,6 @@ def components(links: NDArray[np.int64]) -> NDArray[np.int64]:
     across = links.ravel()
     edges = np.flatnonzero(across > np.arange(len(across)))
     return connected(len(links), edges // 3, across[edges] // 3)
-
-
-def connected(count: int, t: Index, u: Index) -> NDArray[np.int64]:
-    """Compute the connected components of a graph.
-
-    Args:
-        count: the number of nodes; t, u: (k,) the two nodes of each edge.
-
-    Returns:
-        (count,) the smallest node in the component of each node.
-    """
-    label = np.arange(count)
-    # Each round merges every component that has a neighbour with one of its neighbours: at most half of them remain.
-    while True:
-        first, second = label[t], label[u]
-        apart = first != second
-        if not apart.any():
-            return label
-        t, u, first, second = t[apart], u[apart], first[apart], second[apart]
-        np.minimum.at(label, np.maximum(first, second), np.minimum(first, second))
-        while True:
-            jumped = label[label]
-            if np.array_equal(jumped, label):
-                break
-            label = jumped
 
 
 def check_edges(mesh: Mesh, topology: Topology, findings: Findings) -> None:

@@ -16,6 +16,7 @@ from dmr.memory import open_device
 from dmr.refinement.placement import extension, front, smoothing
 from dmr.refinement.placement.cells import Cells
 from dmr.refinement.placement.chains import divide
+from dmr.refinement.placement.isolated import isolated
 from dmr.refinement.placement.outline import Segments
 from tests.support.digests import mesh_digest
 
@@ -485,6 +486,49 @@ def test_sizes_around_a_hole_give_as_many_triangles_as_in_gmsh(hole, around, siz
     fine = dmr.refine(domain, size=size, **device_options)
     assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
     assert len(fine.mesh.triangles) == pytest.approx(in_gmsh, rel=0.1)  # 0.81 and 1.48 of it before
+
+
+def holes_on_a_grid(holes_per_row, radius):
+    places = (np.arange(holes_per_row) + 1) / (holes_per_row + 1)
+    centres = [np.array([x, y]) for x in places for y in places]
+    return [centre + domains.circle_points(radius, 12) for centre in centres]
+
+
+def test_many_tiny_holes_need_few_triangles(device_options):
+    """There were 2,068,150: edges between the holes made the sizes small in the whole domain."""
+    domain = domains.polygon(SQUARE.vertices, holes=holes_on_a_grid(6, 1e-4))
+    fine = dmr.refine(domain, size=0.05, **device_options)
+    assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
+    assert len(fine.mesh.triangles) < 20_000
+    assert smallest_angles(fine.mesh).mean() >= 48  # 37 without a size
+    centroids = fine.mesh.vertices[fine.mesh.triangles].mean(axis=1)
+    is_far = np.hypot(*(centroids - (0.5, 1.0)).T) < 0.06  # from all holes
+    assert fine.mesh.areas[is_far].mean() == pytest.approx(np.sqrt(3) / 4 * 0.05**2, rel=0.2)
+    assert mesh_digest(dmr.refine(domain, size=0.05, device="cpu", threads=3).mesh) == mesh_digest(fine.mesh)
+
+
+def isolated_pieces(domain):
+    mesh = dmr.triangulate(domain)
+    return isolated(mesh, domain.segments, domain.vertices, domain.segments, np.arange(len(domain.segments)))
+
+
+def test_isolated_parts_of_an_outline_are_far_from_others():
+    wall, pin = SQUARE.vertices, domains.circle_points(0.0005, 5)
+    several = domains.polygon(
+        wall, holes=[pin + 0.3, pin + 0.7, pin + np.array((0.303, 0.3)), 0.5 + domains.circle_points(0.1, 8)]
+    )
+    assert isolated_pieces(several)[4:19].all()  # also two that are near to each other
+    assert not isolated_pieces(several)[:4].any() and not isolated_pieces(several)[19:].any()
+    alone = domains.polygon(wall, holes=[pin + 0.3, 0.5 + domains.circle_points(0.1, 8)])
+    near = domains.polygon(wall, holes=[4 * pin + np.array((0.3, 0.08 * k + 0.1)) for k in range(10)])
+    assert not isolated_pieces(alone).any() and not isolated_pieces(near).any()
+
+
+def test_plates_far_from_each_other_are_not_isolated():
+    plates = [SQUARE.vertices + np.array((100.0 * k, 0.0)) for k in range(3)]
+    rings = np.arange(12).reshape(3, 4)
+    segments = np.stack([rings, np.roll(rings, -1, axis=1)], axis=2).reshape(-1, 2)
+    assert not isolated_pieces(Pslg(np.concatenate(plates), segments)).any()
 
 
 @pytest.mark.parametrize("corners", [300, 700])
