@@ -13,7 +13,7 @@ from dmr.common.text import option
 from dmr.distributed.jobs.boot import spare_flushes
 from dmr.distributed.jobs.dask_cluster import DaskCluster, dask_cluster
 from dmr.distributed.jobs.in_process import InProcess
-from dmr.distributed.jobs.mpi import mpi_workers
+from dmr.distributed.jobs.mpi import check_launch, mpi_workers
 from dmr.distributed.jobs.over_executor import OverExecutor
 from dmr.distributed.jobs.process_pool import ProcessPool
 from dmr.distributed.jobs.runner import Runner
@@ -42,7 +42,9 @@ def chosen_engine(
         mpi: whether the other processes of this MPI job do the work.
 
     Raises:
-        OptionError: there are several, or no such number of workers; a WrongTypeError for an executor of another type.
+        OptionError: there are several, or no such number of workers, or this process does not coordinate an MPI job; a
+            WrongTypeError for an executor of another type.
+        DeviceUnavailableError: MPI cannot be used.
     """
     given = {"executor": executor is not None, "workers": workers is not None, "scheduler": scheduler is not None}
     names = [option(name) for name, is_given in {**given, "mpi": mpi}.items() if is_given]
@@ -55,6 +57,7 @@ def chosen_engine(
     if scheduler is not None:
         return partial(dask_cluster, address=scheduler, resources=resources)
     if mpi:
+        check_launch()  # before a folder is locked: without mpi4py.futures, all processes of the job get here
         return partial(mpi_workers, resources=resources)
     if isinstance(executor, Executor):
         return lambda store: nullcontext(OverExecutor(store, executor, resources))

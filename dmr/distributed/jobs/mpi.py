@@ -21,12 +21,8 @@ from dmr.errors import DeviceUnavailableError, OptionError
 LAUNCHER = "mpi4py.futures"
 
 
-@contextmanager
-def mpi_workers(store: Store, resources: Resources) -> Iterator[OverExecutor]:
-    """Gives a runner over the other processes of this MPI job.
-
-    Args:
-        store: where the outputs are; resources: as the user asked.
+def check_launch() -> None:
+    """Checks that this process coordinates an MPI job.
 
     Raises:
         DeviceUnavailableError: mpi4py is not installed, or finds no MPI.
@@ -34,7 +30,6 @@ def mpi_workers(store: Store, resources: Resources) -> Iterator[OverExecutor]:
     """
     try:
         from mpi4py import MPI
-        from mpi4py.futures import MPIPoolExecutor
     except (ImportError, RuntimeError) as error:  # the latter without a library of MPI
         raise DeviceUnavailableError(f"MPI cannot be used ({error}): pip install 'dmr[mpi]'") from error
     if LAUNCHER not in sys.orig_argv or MPI.COMM_WORLD.Get_size() < 2:
@@ -42,5 +37,16 @@ def mpi_workers(store: Store, resources: Resources) -> Iterator[OverExecutor]:
             "this is not an MPI job with workers: start it with mpiexec -n 5 python -m mpi4py.futures -m dmr ..., "
             "which gives 4 workers"
         )
+
+
+@contextmanager
+def mpi_workers(store: Store, resources: Resources) -> Iterator[OverExecutor]:
+    """Gives a runner over the other processes of this MPI job, whose launch has been checked.
+
+    Args:
+        store: where the outputs are; resources: as the user asked.
+    """
+    from mpi4py.futures import MPIPoolExecutor
+
     with MPIPoolExecutor(initializer=begin_under_mpi, initargs=(resources,)) as executor:
         yield OverExecutor(store, executor, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import signal
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -20,6 +21,8 @@ from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.distributed.jobs.worker import begin_in_pool, get_ready, run_tasks, share
 from dmr.errors import LostWorkerError
+
+log = logging.getLogger("dmr")
 
 # How often a task runs again after its process died; Dask has the same limit (`allowed-failures`).
 MOST_REPEATS = 3
@@ -137,6 +140,8 @@ class ProcessPool:
                 f"the processes that ran {worst.name} died {counted(MOST_REPEATS + 1, 'time')}, perhaps for lack of "
                 "memory: run again with fewer workers, or with smaller tiles"
             )
+        if lost:
+            log.warning("a process died, perhaps for lack of memory: %s begun again", counted(len(lost), "task"))
 
     def _start(self) -> None:
         self._spawn = spawn = _Spawn()

@@ -54,13 +54,13 @@ class Reported:
         if not log.isEnabledFor(logging.INFO):
             return self._runner.run(all_tasks)
         todo = self.store.missing(tasks)
-        self._log(f"{name}: {counted(len(tasks), 'task')}")
+        count, before = counted(len(tasks), "task"), len(tasks) - len(todo)
+        self._log(f"{name}: {count}{f', {before:,} of them done before' if before else ''}")
         start = time.perf_counter()
-        count = counted(len(tasks), "task")
         with _repeatedly(SECONDS_BETWEEN, lambda: self._log(f"{name}: {self._ended(tasks)} of {count} done")):
             summaries = self._runner.run(all_tasks)
         seconds = time.perf_counter() - start
-        self._log(f"{name}: {counted(len(tasks), 'task')} done in {seconds:.2f} s{self._each(todo)}")
+        self._log(f"{name}: {count} done in {seconds:.2f} s{self._each(todo)}")
         return summaries
 
     def _each(self, tasks: Sequence[Task]) -> str:

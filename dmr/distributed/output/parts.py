@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.arguments import whole_option
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.text import counted
@@ -96,8 +97,10 @@ class Parts:
         """Reads a part.
 
         Raises:
-            OptionError: there is no such part. FileError: its file is missing or damaged.
+            OptionError: there is no such part, a WrongTypeError if it is no whole number.
+            FileError: its file is missing or damaged.
         """
+        index = whole_option("index", index)
         if not 0 <= index < len(self):
             raise OptionError(f"there is no part {index}: {self.folder} holds {counted(len(self), 'part')}, from 0")
         return Part.read(self.path(index))

@@ -6,9 +6,12 @@ the arrays of its partitions one after another. They are created at their final 
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -164,7 +167,7 @@ def _create(
     """
     h5py = _h5py()
     places: dict[str, tuple[int | None, DTypeLike, tuple[int, ...]]] = {}
-    with h5py.File(path, "w") as file:
+    with _system_errors(), h5py.File(path, "w") as file:
         root = file.create_group("VTKHDF")
         root.attrs["Version"] = np.array(VERSION, np.int64)
         root.attrs.create("Type", b"UnstructuredGrid", dtype="S16")
@@ -183,10 +186,39 @@ def _create(
             space, kind = h5py.h5s.create_simple(shape), h5py.h5t.py_create(array.dtype)
             made = h5py.h5d.create(root.id, name.encode(), kind, space, now)
             places[name] = made.get_offset(), array.dtype, shape
+    _reserve(path)
     return {
         name: np.empty(shape, dtype) if place is None else np.memmap(path, dtype, "r+", place, shape)
         for name, (place, dtype, shape) in places.items()
     }  # (an array without rows has no place)
+
+
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    """Converts what HDF5 raises if the system refuses a write while a file is closed, on a full disk for example."""
+    try:
+        yield
+    except RuntimeError as error:
+        code = re.search(r"errno = (\d+)", str(error))
+        if code is None:
+            raise
+        raise OSError(int(code[1]), os.strerror(int(code[1]))) from error
+
+
+def _reserve(path: Path) -> None:
+    """Gives a file all its space on the disk: without it, a write to the mapped file would end the process.
+
+    Raises:
+        OSError: there is too little.
+    """
+    if not hasattr(os, "posix_fallocate"):
+        return
+    with path.open("r+b") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):  # file systems that cannot
+                raise
 
 
 def _names(parts: Parts) -> Iterator[tuple[str, NDArray[np.int64]]]:

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from dmr.distributed.engines import chosen_engine
 from dmr.distributed.jobs.dask_cluster import DaskCluster, dask_cluster
-from dmr.distributed.jobs.mpi import mpi_workers
 from dmr.distributed.jobs.over_executor import OverExecutor
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.errors import DeviceUnavailableError, InvalidMeshError, LostWorkerError, OptionError
@@ -143,10 +143,11 @@ def test_the_death_of_a_process_ends_the_job_of_mpi(store, log):
     assert json.loads(ended.stdout)["results"] == [{"runs": 2}]
 
 
-def test_a_process_outside_of_mpi_is_told_how_to_start(store):
+def test_a_process_outside_of_mpi_is_told_how_to_start():
+    """Before it takes a folder: without `mpi4py.futures`, all processes of a job get here."""
     message = r"start it with mpiexec -n 5 python -m mpi4py\.futures"
-    with pytest.raises(OptionError, match=message), mpi_workers(store, CPU):
-        pass
+    with pytest.raises(OptionError, match=message):
+        chosen_engine(CPU, mpi=True)
 
 
 def test_workers_end_with_a_killed_coordinator(store):

@@ -23,7 +23,7 @@ from dmr.distributed.jobs.task import Task
 from dmr.distributed.output import columns, finish, part_file
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.result import core_file
-from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError
+from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError, WrongTypeError
 from dmr.io.archives.npz import write_npz
 from tests.support.meshes import plate
 
@@ -358,6 +358,8 @@ def test_files_that_hold_no_part(tmp_path):
     parts = partition(plate(), tmp_path / "out", 3)
     with pytest.raises(OptionError, match="there is no part 3"):
         parts.part(3)
+    with pytest.raises(WrongTypeError, match="index must be a whole number, not '1'"):
+        parts.part("1")
     dmr.write(parts.path(1), plate())
     with pytest.raises(FileError, match="no part of one: it has no array index"):
         parts.part(1)

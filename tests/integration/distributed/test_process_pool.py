@@ -52,13 +52,15 @@ def test_errors_keep_their_data(store):
     assert (caught.value.element, caught.value.index) == ("triangle", 7)
 
 
-def test_a_task_whose_process_dies_runs_again(store, log):
+def test_a_task_whose_process_dies_runs_again(store, log, caplog):
     others = [Task.of(functions.sleep, seconds=0.05, n=n) for n in range(4)]
     with ProcessPool(store, 2) as pool:
         results = pool.run([*others[:2], Task.of(functions.die, log=str(log), times=3), *others[2:]])
     assert results[2] == {"runs": 4}
     assert [each["count"] for each in results[:2] + results[3:]] == [0, 1, 2, 3]
     assert len(list(store.path.iterdir())) == 5  # nothing is left of the runs that died
+    deaths = [text for text in caplog.messages if text.startswith("a process died, perhaps for lack of memory: ")]
+    assert len(deaths) == 3 and all(text.endswith(" begun again") for text in deaths)
 
 
 def test_shares_of_tasks_of_a_process_that_dies_run_again_one_by_one(store, log):

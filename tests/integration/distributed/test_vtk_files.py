@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
@@ -47,6 +50,46 @@ def assert_is_part(grid, part) -> None:
     np.testing.assert_array_equal(grid.point_data["vtkGhostType"] == 1, part.vertex_owners != part.index)
     np.testing.assert_array_equal(grid.point_data["vertex_marker"], mesh.vertex_markers)
     np.testing.assert_array_equal(grid.point_data["vertex_attribute_0"], mesh.vertex_attributes[:, 0])
+
+
+@pytest.mark.parametrize("single_piece", [False, True])
+def test_a_disk_that_is_too_full_for_a_file_is_an_error(parts, tmp_path, monkeypatch, single_piece):
+    """It has its whole space before it is mapped: a write to a mapped file without it would end the process."""
+    pytest.importorskip("h5py")
+    asked = []
+
+    def refuse(file: int, start: int, size: int) -> None:
+        asked.append((start, size))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse, raising=False)
+    with pytest.raises(FileError, match=r"mesh\.vtkhdf: cannot be written: the disk is full"):
+        write_vtkhdf(parts, tmp_path / "mesh.vtkhdf", single_piece=single_piece)
+    assert asked[0][0] == 0 and asked[0][1] > 24 * parts.counts["vertices"]
+    assert [path.name for path in tmp_path.iterdir()] == ["parts"]
+
+
+def test_a_disk_that_is_too_full_for_the_beginning_of_a_file_is_an_error(parts, tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    closed = h5py.File.close
+
+    def refuse(file) -> None:
+        closed(file)
+        raise RuntimeError("Disable slist failed (file write failed: errno = 28, error message = '...', buf = 0x1)")
+
+    monkeypatch.setattr(h5py.File, "close", refuse)
+    with pytest.raises(FileError, match=r"mesh\.vtkhdf: cannot be written: the disk is full"):
+        write_vtkhdf(parts, tmp_path / "mesh.vtkhdf")
+
+
+def test_a_file_system_that_cannot_reserve_space_is_used_as_it_is(parts, tmp_path, monkeypatch):
+    pytest.importorskip("h5py")
+
+    def refuse(file: int, start: int, size: int) -> None:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse, raising=False)
+    assert len(grids(write_vtkhdf(parts, tmp_path / "mesh.vtkhdf"))) == len(parts)
 
 
 def test_partitions(parts, tmp_path):

@@ -36,9 +36,13 @@ def test_each_group_of_tasks_is_logged_while_it_runs(tmp_path: Path, caplog, mon
     assert re.search(
         r"wait: 2 tasks done in 0\.[1-9]\d s: 0\.0\d to 0\.[1-9]\d s each, 0\.[1-9]\d s together, ", lines[-1]
     )
+    caplog.clear()
     with caplog.at_level(logging.INFO, "dmr"):
         runner.run(tasks)
-    assert re.search(r"wait: 2 tasks done in 0\.\d+ s, ", caplog.messages[-1])  # nothing ran
+        runner.run([*tasks, Task.of(wait, seconds=0.01)])
+    assert " s: wait: 2 tasks, 2 of them done before, " in caplog.messages[0]
+    assert re.search(r"wait: 2 tasks done in 0\.\d+ s, ", caplog.messages[1])  # nothing ran
+    assert " s: wait: 3 tasks, 2 of them done before, " in caplog.messages[2]
 
 
 def test_only_tasks_of_the_first_function_are_counted(tmp_path: Path, caplog):
