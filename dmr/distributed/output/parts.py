@@ -18,7 +18,7 @@ from dmr.distributed.jobs.job_folder import MANIFEST
 from dmr.distributed.output.finish import FORMAT, VERSION
 from dmr.distributed.output.gathering import gathered_arrays
 from dmr.distributed.output.part import Part
-from dmr.errors import FileContentError, InvalidMeshError, MissingFileError, OptionError, file_error
+from dmr.errors import FileContentError, InvalidMeshError, MissingFileError, NoFolderError, OptionError, file_error
 from dmr.mesh.arguments import file_path
 from dmr.mesh.names import Names, checked_names
 from dmr.mesh.types import Mesh
@@ -148,6 +148,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
         ) from None
     except ValueError as error:
         raise FileContentError(f"is damaged: {error}", path) from error
+    except NotADirectoryError:
+        raise NoFolderError("is a file, not a folder of parts; dmr.read reads meshes and outlines", folder) from None
     except OSError as error:
         raise file_error(error, path, "cannot be read") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:

@@ -23,7 +23,7 @@ from dmr.distributed.jobs.task import Task
 from dmr.distributed.output import columns, finish, part_file
 from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.result import core_file
-from dmr.errors import DmrError, FileError, InvalidMeshError, OptionError, WrongTypeError
+from dmr.errors import DmrError, FileError, InvalidMeshError, NoFolderError, OptionError, WrongTypeError
 from dmr.io.archives.npz import write_npz
 from tests.support.meshes import plate
 
@@ -356,6 +356,8 @@ def test_folders_of_the_first_version_are_read(tmp_path):
 
 def test_files_that_hold_no_part(tmp_path):
     parts = partition(plate(), tmp_path / "out", 3)
+    with pytest.raises(NoFolderError, match=r"0\.npz: is a file, not a folder of parts; dmr\.read reads meshes"):
+        Parts(parts.path(0))
     with pytest.raises(OptionError, match="there is no part 3"):
         parts.part(3)
     with pytest.raises(WrongTypeError, match="index must be a whole number, not '1'"):
