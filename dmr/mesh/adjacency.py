@@ -58,28 +58,3 @@ def _refuse_overlap(triangles: Int, vertex_count: int) -> None:
     raise InvalidMeshError(
         f"lies on the same side of edge ({u}, {v}) as {named('triangle', first // 3)}", "triangle", int(second // 3)
     )
-
-
-def connected(count: int, t: NDArray[Any], u: NDArray[Any]) -> NDArray[np.int64]:
-    """Compute the connected components of a graph.
-
-    Args:
-        count: the number of nodes; t, u: (k,) the two nodes of each edge.
-
-    Returns:
-        (count,) the smallest node in the component of each node.
-    """
-    label = np.arange(count)
-    # Each round merges every component that has a neighbour with one of its neighbours: at most half of them remain.
-    while True:
-        first, second = label[t], label[u]
-        apart = first != second
-        if not apart.any():
-            return label
-        t, u, first, second = t[apart], u[apart], first[apart], second[apart]
-        np.minimum.at(label, np.maximum(first, second), np.minimum(first, second))
-        while True:
-            jumped = label[label]
-            if np.array_equal(jumped, label):
-                break
-            label = jumped

@@ -1,4 +1,4 @@
-"""The list of edges of a mesh, each once, with their markers, and look-up in this list."""
+"""The list of edges of a mesh, each once, with their markers, look-up in this list, and what edges connect."""
 
 from __future__ import annotations
 
@@ -77,3 +77,28 @@ def edge_keys(starts: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
     low, high = np.minimum(starts, ends).astype(np.int64), np.maximum(starts, ends)
     keys: NDArray[np.int64] = low << 32 | high
     return keys
+
+
+def connected(count: int, t: NDArray[Any], u: NDArray[Any]) -> NDArray[np.int64]:
+    """Compute the connected components of a graph.
+
+    Args:
+        count: the number of nodes; t, u: (k,) the two nodes of each edge.
+
+    Returns:
+        (count,) the smallest node in the component of each node.
+    """
+    label = np.arange(count)
+    # Each round merges every component that has a neighbour with one of its neighbours: at most half of them remain.
+    while True:
+        first, second = label[t], label[u]
+        apart = first != second
+        if not apart.any():
+            return label
+        t, u, first, second = t[apart], u[apart], first[apart], second[apart]
+        np.minimum.at(label, np.maximum(first, second), np.minimum(first, second))
+        while True:
+            jumped = label[label]
+            if np.array_equal(jumped, label):
+                break
+            label = jumped

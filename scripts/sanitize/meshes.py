@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Any
 from unittest.mock import patch
 
@@ -17,6 +18,7 @@ from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.location.box_tree import FEW_ITEMS, BoxTree, Frame
@@ -391,18 +393,23 @@ def triangulations(device: Device) -> Iterator[Case]:
 
 
 def tiles(device: Device) -> Iterator[Case]:
-    """A coarse mesh, cut into tiles, of which each is refined, with and without a core."""
+    """A coarse mesh, with and without labels, cut into tiles, of which each is refined, with and without a core."""
     bounds = Bounds(options=RefineOptions(max_area=4e-3))
-    patch, edges, whole, _ = refine_coarsely(dmr.generate("random", 60, seed=4), bounds, 4.0, fully=True, device=device)
+    mesh = dmr.generate("random", 60, seed=4)
+    labels = (np.arange(len(mesh.triangles)) % 3).astype(np.float64)[:, None]
 
-    def run(tile: Patch, depth: int) -> str:
+    def run(whole: Whole, tile: Patch, depth: int) -> str:
         done = refine_patch(tile, whole, bounds, device, depth)
         parts = [*([] if done.core is None else [Patch.load(done.core)]), done.margin]
-        return digest(*(array for each in parts for array in (each.mesh.vertices, each.mesh.triangles, each.numbers)))
+        arrays = [(each.mesh.vertices, each.mesh.triangles, each.numbers) for each in parts]
+        found = [each.mesh.triangle_attributes for each in parts if each.mesh.triangle_attributes is not None]
+        return digest(*chain.from_iterable(arrays), *found)
 
-    tiles = cut(patch, edges, bounds, 200, 0)
-    for place, depth in product(range(len(tiles)), (1, 20)):
-        yield f"tile {place}, depth {depth}", partial(run, tiles.tile(place), depth)
+    for kind, source in (("tile", mesh), ("labelled tile", replace(mesh, triangle_attributes=labels))):
+        coarse, edges, whole, _ = refine_coarsely(source, bounds, 4.0, fully=True, device=device)
+        cuts = cut(coarse, edges, bounds, 200, 0)
+        for place, depth in product(range(len(cuts)), (1, 20)):
+            yield f"{kind} {place}, depth {depth}", partial(run, whole, cuts.tile(place), depth)
 
 
 FAMILIES: dict[str, Family] = {

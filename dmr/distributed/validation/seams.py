@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.distributed.jobs.folder import Folder
-from dmr.mesh.adjacency import connected
+from dmr.mesh.edges import connected
 from dmr.validation.report import Findings
 
 Int64 = NDArray[np.int64]

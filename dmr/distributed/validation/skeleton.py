@@ -18,7 +18,7 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.tiles.piece import Piece
 from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.validation.layers import SKELETON, Layer
-from dmr.mesh.adjacency import connected
+from dmr.mesh.edges import connected
 from dmr.mesh.types import Mesh
 from dmr.validation.arrays.pieces import Workers
 from dmr.validation.triangulation.topology import Index, Topology, used_vertices

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.mesh.adjacency import connected
+from dmr.mesh.edges import connected
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.placement.extension import outline_triangulation
 from dmr.refinement.placement.metric import lengths

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
-from dmr.mesh.adjacency import connected
+from dmr.mesh.edges import connected
 from dmr.mesh.naming import named, number
 from dmr.mesh.types import Mesh
 from dmr.validation.arrays.pairing import find_half_edges, pair_half_edges
