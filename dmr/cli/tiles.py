@@ -23,6 +23,8 @@ ONE_DEVICE = {
     "unrefined": None, "order": 1, "edges": False, "neighbours": False, "voronoi": False,
 }  # fmt: skip
 
+FEW_TRIANGLES = 100  # in a tile: whoever asks for fewer probably means the number of tiles
+
 
 def refuse_engines(arguments: Arguments) -> None:
     """Raises OptionError if an engine is given without --tiles."""
@@ -47,6 +49,11 @@ def run(arguments: Arguments, console: Console) -> int:
 
     options: dict[str, Any] = {name: getattr(arguments, name) for name in OPTIONS}
     check_options(options)  # before anything is read
+    if arguments.tile_triangles < FEW_TRIANGLES:
+        console.warn(
+            f"{option('tile_triangles')} is the number of triangles in a tile, not of tiles: "
+            f"tiles of {arguments.tile_triangles} take far longer than a run without tiles"
+        )
     size, options["max_edge"] = read_sizes(arguments)
     threads = 1 if arguments.scheduler and arguments.threads is None else arguments.threads
     engine = chosen_engine(

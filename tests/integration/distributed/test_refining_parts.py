@@ -119,3 +119,14 @@ def test_the_command(coarse, tmp_path, capsys):
     code, _, err = command_line.dmr(capsys, "refine", coarse.folder, *words)
     assert code == 0, err
     assert dmr.distributed.validate(tmp_path / "out", input=plate_outline(), min_angle=30, max_area=0.005).ok
+
+
+@pytest.mark.parametrize(("tiles", "warned"), [("2000", False), ("8", True)])
+def test_tiles_of_hardly_any_triangles_are_probably_meant_as_their_number(tmp_path, capsys, tiles, warned):
+    square = tmp_path / "square.poly"
+    dmr.write(square, dmr.Pslg([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1], [1, 2], [2, 3], [3, 0]]))
+    code, _, err = command_line.dmr(
+        capsys, "refine", square, "--tiles", tiles, "--device", "cpu", "-o", tmp_path / "out"
+    )
+    assert code == 0
+    assert ("--tiles is the number of triangles in a tile, not of tiles" in err) == warned
