@@ -86,6 +86,7 @@ class RunSettings:
         limits: the thresholds of another recipe than the usual one.
         time_limit: the limit on seconds, which counts from the call of the user.
         progress: called after each round; quiet: whether warnings are not logged; profile: whether phases are timed.
+        expected: triangles of the result for which memory is reserved, if more than the bounds on areas say.
     """
 
     options: RefineOptions
@@ -97,6 +98,7 @@ class RunSettings:
     progress: Progress | None = None
     quiet: bool = False
     profile: bool = False
+    expected: int = 0
 
 
 def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice | None = None) -> Refinement:
@@ -259,7 +261,7 @@ def work_of(
         state=state,
         space=space,
         bad=BadTriangles(state, space),
-        expected=expected_triangles(state, options),
+        expected=max(expected_triangles(state, options), settings.expected),
         small_mesh=SMALL_MESH if options.min_angle <= 30 or options.steiner == "petal" else SMALL_MESH_ABOVE_30_DEGREES,
         budget=Budget(points),
         competition=Competition(),

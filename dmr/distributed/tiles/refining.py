@@ -63,6 +63,7 @@ def refine_patch(
     depth: int,
     core_arrays: InMemory | None = None,
     threads: int | None = None,
+    expected: int = 0,
 ) -> Refined:
     """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
 
@@ -71,6 +72,7 @@ def refine_patch(
         depth: the layers of triangles in the margin of the result.
         core_arrays: receives the core of the result; by default a new one.
         threads: that compute on the host; None for those of the device, or all.
+        expected: triangles of the result for which the device reserves memory before the rounds.
     """
     with _admitting, step("tile"):
         tile = tile_of(patch, whole, threads or device.threads or None)
@@ -82,7 +84,7 @@ def refine_patch(
             held.enter_context(device.lock)
         held.enter_context(device.current)
         core_arrays = InMemory() if core_arrays is None else core_arrays
-        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads)
+        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected)
         with step("release"):
             device.release_memory()  # the next tile needs blocks of other sizes, beside which these would stay
     with step("finish"):
@@ -97,11 +99,12 @@ def _refined(
     depth: int,
     core_arrays: InMemory,
     threads: int | None,
+    expected: int,
 ) -> Callable[[], Refined]:
     """Refines a tile; arguments are those of `refine_patch`, and the result gives its result without the device."""
     with step("admit"):
         state = admit_tile(tile, whole, device)
-    settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True)
+    settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True, expected=expected)
     with step("rounds"):
         statistics, ending = _run(tile.mesh, state, settings)
         left, warnings = unrefined(state, ending), tuple(statistics.warnings)

@@ -236,9 +236,9 @@ def refine(
     with _loading, step("load"):
         tiles = Tiles.load(Stored(inputs[1], TILES))
         patch = tiles.tile(tile, resources.threads)
-    expected = core_bytes(device, int(tiles.predicted[tile]), labels=patch.has_labels)
-    with CoreArrays(core.path / FILE, expected) as arrays:
-        done = refine_patch(patch, whole, asked, device, depth, arrays, resources.threads)
+    predicted = int(tiles.predicted[tile])
+    with CoreArrays(core.path / FILE, core_bytes(device, predicted, labels=patch.has_labels)) as arrays:
+        done = refine_patch(patch, whole, asked, device, depth, arrays, resources.threads, predicted)
         margin = len(done.margin.numbers), len(done.margin.mesh.triangles)
         with arrays.finishing():
             with step("reach"):
