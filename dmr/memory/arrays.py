@@ -386,6 +386,10 @@ class Device(ABC):
     def release_memory(self) -> None:
         """Returns memory that no array uses, and that is kept for later ones, to the system."""
 
+    def trim_memory(self) -> None:
+        """Returns that part of this memory to the system which no array has used since the last call."""
+        self.release_memory()
+
     @abstractmethod
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocates an array of undefined content.

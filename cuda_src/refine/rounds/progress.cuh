@@ -38,6 +38,7 @@ enum ProgressEntry : int32 {
     LEFT_SEGMENTS, // how many of them, the first ones, are around subsegments
     LARGE_WAITING, // 1 if cavities wait for large records
     LARGE_LEVELS,  // levels of large records that the device has
+    LARGE_STEPS,   // the lowest of them, whose passes many teams can run, too
     LARGE_LEVEL,   // level of the pass with large records that the round continues with, or 0
     LARGE_MOST_1,  // by level: the most cavities that the next pass takes, or 0 if there was none yet
     LARGE_MOST_2,
@@ -55,7 +56,7 @@ enum StopReason : int32 {
     LARGE_CAVITIES, // the next pass needs larger records than the device has
     ENOUGH_ROUNDS,
     EPOCHS_USED,
-    LARGE_PASS, // a pass with large records is too large for one team
+    LARGE_PASS, // a pass with large records is too large for one team, and many teams cannot run it
 };
 
 // The capacity of the arrays, as allocated by the host, and limits of the run.
@@ -108,17 +109,15 @@ INLINE void complete_round(int32 *progress) {
 // ---- One pass -----------------------------------------------------------------------------------------------------
 
 // Begins a pass once its candidates are counted: checks that there are any, and a record for each, and takes the next
-// epoch. The list of bad triangles was on side `buffer`; `level` is that of the records.
+// epoch. The list of bad triangles was on side `buffer`; `level` is that of the records. What other teams may be
+// reading meanwhile, such as the level, does not change.
 INLINE void begin_pass(int32 *progress, int32 level, const Competition &found, int32 buffer, const Capacity &capacity) {
     progress[NEXT_LISTED] = found.staying;
     progress[NEXT_BUFFER] = found.alone ? buffer : 1 - buffer;
-    if (found.count == 0 && level) { // what waited has been refined or deleted
-        progress[LARGE_WAITING] = 0;
-        enter_large_pass(progress, level, 0);
-        complete_round(progress);
-    } else if (found.count == 0)
-        progress[STOP] = NO_CANDIDATE;
-    else if (found.count > capacity.candidates)
+    if (found.count == 0) {
+        if (!level) // else `end_large_passes` follows
+            progress[STOP] = NO_CANDIDATE;
+    } else if (found.count > capacity.candidates)
         progress[STOP] = CANDIDATE_CAPACITY;
     else if (progress[EPOCH] == LAST_EPOCH)
         progress[STOP] = EPOCHS_USED;
@@ -169,13 +168,19 @@ INLINE int64 *last_line(const int32 *progress, int64 *history) {
     return history + Index(progress[ROUNDS] - 1) * HISTORY_ENTRIES;
 }
 
-// Turns to the copy of the list of bad triangles if no pass begins after all. If that completes a round, its line
-// counts those that stay.
-INLINE void turn_list(int32 *progress, int32 level, const Competition &found, int32 buffer, int64 *history) {
+// Turns to the copy of the list of bad triangles if no pass begins after all.
+INLINE void turn_list(int32 *progress, const Competition &found, int32 buffer) {
     progress[BAD_LISTED] = found.staying;
     progress[BUFFER] = found.alone ? buffer : 1 - buffer;
-    if (level && found.count == 0)
-        last_line(progress, history)[BAD_AFTER] = found.staying;
+}
+
+// Completes a round if a pass with records of a level above 0 has found no candidate: what waited has been refined or
+// deleted. The line of the round counts the triangles that stay in the list.
+INLINE void end_large_passes(int32 *progress, int32 level, int64 *history) {
+    progress[LARGE_WAITING] = 0;
+    enter_large_pass(progress, level, 0);
+    last_line(progress, history)[BAD_AFTER] = progress[BAD_LISTED];
+    complete_round(progress);
 }
 
 // Ends a pass once its new triangles are listed, `appended` of them, and its outcomes counted. `counts` are those of

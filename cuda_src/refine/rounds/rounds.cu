@@ -45,9 +45,11 @@ TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *requested, Count subsegme
             continue;
         const int32 waiting = sum_of_pieces<1>(team, requested, 0, pieces_of(subsegments)).of[0];
         const bool alone = segments_alone(choice, waiting, slots, has_free_points(mesh, vertices, subsegments));
-        Competition found = competition_alone(listed, waiting, capacity.most);
+        const int32 level = progress[LARGE_LEVEL];
+        const Index most_taken = most_of_pass(progress, level, capacity.most);
+        Competition found = competition_alone(listed, waiting, most_taken);
         if (!alone)
-            found = competition_with(combine_surveys(team, surveyed, pieces_of(listed)), waiting, capacity.most);
+            found = competition_with(combine_surveys(team, surveyed, pieces_of(listed)), waiting, most_taken);
         const int32 most = found.count <= capacity.candidates ? found.count : 0;
         const Piece segments = piece_of(team.number, subsegments), bad = piece_of(team.number, listed);
         if (!segments.empty() && found.segments)
@@ -57,7 +59,7 @@ TEAM_KERNEL(gather_candidates, Mesh mesh, const int32 *requested, Count subsegme
             gather_bad(team, bad, sum_of_surveyed(team, surveyed, found.window, 0, team.number), found, most, list,
                        int32(buffer), flags, mesh.quality, windows, roots);
         if (team.leads() && team.number == 0)
-            begin_pass(progress, 0, found, int32(buffer), capacity);
+            begin_pass(progress, level, found, int32(buffer), capacity);
     }
 }
 
@@ -89,11 +91,16 @@ HIGH_OCCUPANCY_TEAM_KERNEL(append_fresh, const int32 *fresh, Count count, const 
     }
 }
 
-// With one team: records the results of the round.
+// With one team: records the results of the pass.
 TEAM_KERNEL(end_round, const int32 *appended, const int64 *counts, int64 *history, int32 *progress) {
     for (const Team team : launch.teams()) {
         const Sums<1> sums = sum_of_pieces<1>(team, appended, 0, pieces_of(progress[FRESH]));
-        if (team.leads() && progress[BEGINS])
-            end_pass(progress, 0, sums.of[0], counts, history);
+        if (team.leads() && progress[BEGINS]) {
+            const int32 level = progress[LARGE_LEVEL];
+            const bool none = level && progress[CANDIDATES] == 0 && progress[STOP] == GO_ON;
+            end_pass(progress, level, sums.of[0], counts, history);
+            if (none)
+                end_large_passes(progress, level, history);
+        }
     }
 }

@@ -86,7 +86,9 @@ INLINE void run_rounds(const Group &group, int32 level, const Mesh &mesh, const 
             if (!too_large)
                 begin_pass(progress, level, found, buffer, capacity);
             if (too_large || found.count == 0 || progress[STOP] != GO_ON)
-                turn_list(progress, level, found, buffer, arrays.history);
+                turn_list(progress, found, buffer);
+            if (!too_large && level && found.count == 0)
+                end_large_passes(progress, level, arrays.history);
         }
         group.barrier();
         if (too_large || found.count == 0 || progress[STOP] != GO_ON)
@@ -149,8 +151,8 @@ INLINE void run_rounds(const Group &group, int32 level, const Mesh &mesh, const 
     }
     group.barrier(); // all members have left the loop
     if (group.leads()) {
-        if (level && too_large)
+        if (level > progress[LARGE_STEPS] && too_large)
             progress[STOP] = LARGE_PASS;
-        leave_rounds(progress, !level && too_large);
+        leave_rounds(progress, level <= progress[LARGE_STEPS] && too_large);
     }
 }

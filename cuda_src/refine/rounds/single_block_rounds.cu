@@ -15,8 +15,11 @@ TEAM_KERNEL(single_block_rounds, int32 level, Mesh mesh, Limits limits, Cavities
     const RoundArrays arrays = {{first, second}, roots,   fresh,   inherited, flags,
                                 history,         nullptr, nullptr, nullptr,   nullptr};
     for (const Team team : launch.teams()) {
-        if (level && all_progress[LARGE_LEVEL] != level)
+        if (level && all_progress[LARGE_LEVEL] != level) {
+            if (team.leads())
+                leave_rounds(all_progress, false); // the steps of a pass with many teams may follow
             continue;
+        }
         for (const Index entry : team.share({0, PROGRESS_ENTRIES}))
             progress[entry] = all_progress[entry];
         for (const Index outcome : team.share({0, OUTCOMES + 1}))

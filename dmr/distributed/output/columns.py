@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dmr.distributed.threaded import joined
 from dmr.distributed.tiles.piece import PER_TRIANGLE, ROWS, Labels
 from dmr.distributed.tiles.pieces import PER_VERTEX, joined_rows, tables_of_vertices
-from dmr.distributed.tiles.result.few_labels import few_labels
+from dmr.distributed.tiles.result.few_labels import few_labels, rows_of_labels
 from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import United
 from dmr.io.archives.npz import Column, Indexed, copied, gathered, translated
@@ -115,15 +115,30 @@ def _of_others(
     first, *others = [[len(each) for each in tables] for tables in added.values()]
     if any(each != first for each in others):
         return None
+    given = labels.get(next(iter(core.tables)), ())
+    by_part = [
+        rows_of_labels(core.tables, {name: tables[1 + part] for name, tables in added.items()}, threads)
+        for part in range(len(given))
+    ]
+    if (known := _of_triangles(by_part, given)) is not None:  # as a rule
+        return Labels(known, core.tables)
     found = few_labels({name: joined(tables, threads) for name, tables in added.items()}, threads)
     if found is None:
         return None
-    of_tables = np.split(found.rows, np.cumsum(first)[:-1])[1:]
-    given = labels.get(next(iter(core.tables)), ())
-    by_part = [
-        rows[each.rows] if isinstance(each, Indexed) else rows for rows, each in zip(of_tables, given, strict=True)
-    ]
-    return Labels(np.concatenate([found.rows[:0], *by_part]), found.tables)
+    rows = _of_triangles(np.split(found.rows, np.cumsum(first)[:-1])[1:], given)
+    return None if rows is None else Labels(rows, found.tables)
+
+
+def _of_triangles(
+    rows: Sequence[NDArray[np.uint8] | None], labels: Sequence[NDArray[Any] | Indexed]
+) -> NDArray[np.uint8] | None:
+    """Returns rows of triangles from those of their labels, by part; None if those of a part are not known."""
+    found = [np.empty(0, np.uint8)]
+    for of_part, given in zip(rows, labels, strict=True):
+        if of_part is None:
+            return None
+        found.append(of_part[given.rows] if isinstance(given, Indexed) else of_part)
+    return np.concatenate(found)
 
 
 def _table(labels: NDArray[Any] | Indexed) -> NDArray[Any]:

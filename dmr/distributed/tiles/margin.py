@@ -119,7 +119,7 @@ def separated(
             core=core_arrays if has_core else None,
             core_triangles=core_triangles,
             core_border=core_border,
-            margin=_with_frozen(tile, frozen, Patch.load(margin_arrays), threads),
+            margin=_with_frozen(tile, frozen, Patch.load(margin_arrays, threads), threads),
             margin_border=margin_border,
             inserted=inserted,
             warnings=warnings,

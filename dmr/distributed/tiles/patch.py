@@ -105,9 +105,9 @@ class Patch:
             arrays[NEIGHBOURS], arrays[ON_EDGES] = self.edges.neighbours, self.edges.segments
 
     @classmethod
-    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Patch:
-        """Returns the patch whose arrays were stored by `save`."""
-        piece = Piece.load(arrays)
+    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]], threads: int | None = 1) -> Patch:
+        """Returns the patch whose arrays were stored by `save`; `threads` take labels, None for all cores."""
+        piece = Piece.load(arrays, threads)
         own = {"segment_origin": np.asarray(arrays["segment_origin"])}
         for name in MOSTLY_ZERO:
             rows = len(piece.numbers) if name.startswith("vertex") else len(piece.mesh.triangles)

@@ -110,9 +110,9 @@ class Piece(HoldsFrozen):
         arrays[NUMBERS] = self.numbers
 
     @classmethod
-    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]]) -> Piece:
-        """Returns the piece whose arrays were stored by `save`; they are trusted."""
-        return cls(labelled(stored_mesh(arrays), Labels.load(arrays)), arrays[NUMBERS])
+    def load(cls, arrays: Arrays | Mapping[str, NDArray[Any]], threads: int | None = 1) -> Piece:
+        """Returns the piece whose arrays were stored by `save`; they are trusted. `threads` take labels."""
+        return cls(labelled(stored_mesh(arrays), Labels.load(arrays), threads), arrays[NUMBERS])
 
 
 def stored_mesh(arrays: Arrays | Mapping[str, NDArray[Any]]) -> Mesh:
@@ -120,9 +120,10 @@ def stored_mesh(arrays: Arrays | Mapping[str, NDArray[Any]]) -> Mesh:
     return Mesh.sound(**{name: arrays[name] for name in MESH_ARRAYS if name in arrays})
 
 
-def labelled(mesh: Mesh, labels: Labels | None) -> Mesh:
-    """Returns a mesh with labels by triangle."""
+def labelled(mesh: Mesh, labels: Labels | None, threads: int | None = 1) -> Mesh:
+    """Returns a mesh with labels by triangle; `threads` take them, None for all cores."""
     if labels is None:
         return mesh
     arrays = {name: getattr(mesh, name) for name in MESH_ARRAYS}
-    return Mesh.sound(**arrays | {name: rows_taken(table, labels.rows, 1) for name, table in labels.tables.items()})
+    taken = {name: rows_taken(table, labels.rows, threads) for name, table in labels.tables.items()}
+    return Mesh.sound(**arrays | taken)

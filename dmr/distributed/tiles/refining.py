@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +36,8 @@ from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
 from dmr.triangulation.rounds.epochs import Epochs
 
 _admitting = ForkSafeLock()  # one thread prepares its tile at a time, so that the first one soon has the device
+_counting = ForkSafeLock()
+_waiting: Counter[str] = Counter()  # threads that wait for a device, by its name
 MODULES = ("tiles/edges", "tiles/margins")
 
 
@@ -80,15 +83,30 @@ def refine_patch(
         return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())
     prepare(device, bounds.options)
     with ExitStack() as held:
-        with step("wait"):
+        with step("wait"), _counted(device):
             held.enter_context(device.lock)
         held.enter_context(device.current)
         core_arrays = InMemory() if core_arrays is None else core_arrays
         finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected)
         with step("release"):
-            device.release_memory()  # the next tile needs blocks of other sizes, beside which these would stay
+            if _waiting[device.name]:  # the next tile needs blocks of about the same sizes
+                device.trim_memory()
+            else:
+                device.release_memory()
     with step("finish"):
         return finish()
+
+
+@contextmanager
+def _counted(device: Device) -> Iterator[None]:
+    """A block in which the calling thread waits for a device."""
+    with _counting:
+        _waiting[device.name] += 1
+    try:
+        yield
+    finally:
+        with _counting:
+            _waiting[device.name] -= 1
 
 
 def _refined(

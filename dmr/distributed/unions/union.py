@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.errors import OptionError
+from dmr.distributed.threaded import rows_taken
 from dmr.distributed.unions.native import NumberedList, library
 
 Int64 = NDArray[np.int64]
@@ -104,10 +105,14 @@ def unite_after(first: Numbers, lists: Sequence[Numbers], threads: int) -> Unite
     union = unite(lists, threads)
     at = first.find(union.numbers, threads)
     is_new = at < 0
-    before, new = len(first.entries), int(np.count_nonzero(is_new))
-    _check_length(before + new)
-    at[is_new] = np.arange(before, before + new, dtype=np.int32)
-    return United(union.numbers[is_new], union.origins[is_new], [at[place] for place in union.places])
+    new, before = np.flatnonzero(is_new), len(first.entries)
+    _check_length(before + len(new))
+    at = np.where(is_new, np.cumsum(is_new, dtype=np.int32) + np.int32(before - 1), at)
+    return United(
+        rows_taken(union.numbers, new, threads),
+        rows_taken(union.origins, new, threads),
+        [rows_taken(at, place, threads) for place in union.places],
+    )
 
 
 def _check_length(vertices: int) -> None:

@@ -295,6 +295,10 @@ class CudaDevice(Device):
         self._pool.free()
 
     @in_context
+    def trim_memory(self) -> None:
+        self._pool.trim()
+
+    @in_context
     def free_memory(self) -> int:
         """Free bytes of the GPU's memory; blocks that the pool keeps count as used."""
         return int(driver.mem_get_info()[0])

@@ -16,7 +16,8 @@ from dmr.common.errors import OutOfMemoryError
 from dmr.memory.cuda.drivercalls import call
 
 LEAST_BITS = 8  # block sizes are multiples of 256 bytes, the driver's alignment
-SIZE_BITS = 5  # significant bits of a block's size: at most a sixteenth of it is unused
+SIZE_BITS = 5  # significant bits of a block's size: at most a sixteenth of it is unused,
+MOST_UNUSED = 8  # and an eighth more if a larger block is reused
 
 
 # A block that is no longer referenced: its size in bytes, its address, and whether it was lent.
@@ -51,6 +52,7 @@ class MemoryPool:
         self._release = release
         self._dropped: deque[Dropped] = deque()
         self._kept: defaultdict[int, list[int]] = defaultdict(list)
+        self._used: set[int] = set()  # addresses of blocks that `allocate` has returned since the last `trim`
         self.reserved = self.highest = 0  # bytes from the driver, in use or kept: now, and at most so far
 
     def allocate(self, nbytes: int, refused: Callable[[], OutOfMemoryError]) -> Block:
@@ -62,9 +64,9 @@ class MemoryPool:
         step = max(nbytes.bit_length() - SIZE_BITS, LEAST_BITS)
         size = -(-nbytes >> step) << step
         self._collect()
-        kept = self._kept[size]
-        if kept:
-            return Block(kept.pop(), size, self._dropped)
+        for larger in range(size, size + size // MOST_UNUSED + 1, 1 << step):
+            if kept := self._kept.get(larger):
+                return self._block(kept.pop(), larger)
         for flush_if_full in (self._nothing, self.free, gc.collect, self.free, self._release, self.free):
             flush_if_full()
             try:
@@ -73,8 +75,22 @@ class MemoryPool:
                 continue
             self.reserved += size
             self.highest = max(self.highest, self.reserved)
-            return Block(pointer, size, self._dropped)
+            return self._block(pointer, size)
         raise refused()
+
+    def _block(self, pointer: int, size: int) -> Block:
+        self._used.add(pointer)
+        return Block(pointer, size, self._dropped)
+
+    def trim(self) -> None:
+        """Returns to the driver the kept blocks that have not been used since the last call."""
+        self._collect()
+        for size, blocks in self._kept.items():
+            used = [pointer for pointer in blocks if pointer in self._used]
+            for pointer in set(blocks).difference(used):
+                self._return(pointer, size)
+            blocks[:] = used
+        self._used.clear()
 
     def free(self) -> None:
         """Returns the kept blocks to the driver."""

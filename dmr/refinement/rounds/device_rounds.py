@@ -3,8 +3,9 @@
 The sequence is recorded once: on a GPU as a CUDA graph that launches itself (a tail launch), on a CPU as a list of
 launches that the native library repeats without Python. Section 6.4 of the thesis discusses other uses of kernels
 launched from the device. It begins with the kernels that run passes with large records, if any cavity has overflowed
-its record, and whole rounds (`team_rounds`); the steps of `loop.run_pass` follow for what is too large for those. When
-the host is needed - more memory, a pass that one team cannot run, the end - the sequence stops and gives the reason.
+its record, and whole rounds (`team_rounds`); the steps of `loop.run_pass` follow for what is too large for those. If
+that happens to passes with large records again and again, their steps are part of the sequence, too. When the host is
+needed - more memory, a larger record, the end - the sequence stops and gives the reason.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ MOST_TEAM_TURNS = 16  # most launches of kernels that run whole rounds before th
 
 # Levels of large records in the sequence. A kernel that has nothing to do costs a GPU more, and few passes need more.
 LARGE_LEVELS_ON_GPU, LARGE_LEVELS_ON_CPU = 3, len(LARGE_MOST)
+MOST_LEFT = 4  # passes of a level that are left to the host; then the sequence has their steps
 
 
 class DeviceRounds:
@@ -46,6 +48,8 @@ class DeviceRounds:
     def __init__(self, work: Work, large: LargeCompetition) -> None:
         self._work, self._teams, self._large = work, TeamRounds(work), large
         self._large_levels = 0  # in the sequence
+        self._large_steps = 0  # the lowest of them, whose passes are there step by step, too
+        self._left = 0  # passes of the next level, too large for one team, that were left to the host
         # One array, which the host reads in one transfer.
         self._statistics = work.state.device.empty(TALLIED + HISTORY_ROUNDS * len(HistoryColumn), np.int64)
         self._counts, self._history = self._statistics[:TALLIED], self._statistics[TALLIED:]
@@ -78,14 +82,23 @@ class DeviceRounds:
                 Entry.MOST_ROUNDS: most,
                 Entry.CHOICE: self._work.competition.choice,
                 Entry.LARGE_WAITING: int(self._work.bad.large_waiting),
-                **self._large.entries(self._large_levels),
+                **self._large.entries(self._large_levels, self._large_steps),
             }
         )
         report = DeviceReport.read(self._run_rounds(), self._statistics)
         self._large.resume(report.numbers)
-        if report.stop == Stop.LARGE_CAVITIES and self.runs_large_passes:
-            self._large_levels = LARGE_LEVELS_ON_CPU if self._work.state.device.threads else LARGE_LEVELS_ON_GPU
+        if report.stop in (Stop.LARGE_CAVITIES, Stop.LARGE_PASS) and self.runs_large_passes:
+            self._extend(report.numbers[Entry.LARGE_LEVEL])
         return report
+
+    def _extend(self, level: int) -> None:
+        """Extends the sequence, which has stopped before a pass with records of a level."""
+        if level > self._large_levels:
+            self._large_levels = LARGE_LEVELS_ON_CPU if self._work.state.device.threads else LARGE_LEVELS_ON_GPU
+        elif level == self._large_steps + 1:
+            self._left += 1
+            if self._left == MOST_LEFT:
+                self._large_steps, self._left = level, 0
 
     def last_cavities(self, report: DeviceReport) -> Cavities:
         """Returns the cavities of a pass that lacks capacity for its winners: conflicts are resolved, not applied."""
@@ -192,26 +205,37 @@ class DeviceRounds:
         """Launches one round: the body of the loop."""
         arrays = self._arrays(capacity)
         if self._teams.available:
-            self._large_passes()
+            self._large_passes(by_steps=self._large_steps)
             self._teams.by_one_team(arrays)
             self._teams.by_several_teams(arrays)
         else:
             self._work.state.device.launch("enter_round", 1, self._work.progress.array)
-        steps = RecordedSteps(self._work, arrays)
         choice = self._work.progress.number(Entry.CHOICE, max(Choice))
-        run_pass(steps, Selection(choice, RECORD_CAPACITY))
+        self._launch_pass(arrays, Selection(choice, RECORD_CAPACITY))
+
+    def _launch_pass(self, arrays: RoundArrays, selection: Selection) -> None:
+        """Launches the steps of a pass."""
+        steps = RecordedSteps(self._work, arrays)
+        run_pass(steps, selection)
         steps.end_round()
 
-    def _large_passes(self) -> None:
-        """Launches the passes with large records, of which the one that is due runs, and those that follow it."""
+    def _large_passes(self, by_steps: int = 0) -> None:
+        """Launches the passes with large records, of which the one that is due runs, and those that follow it.
+
+        Args:
+            by_steps: the levels, from the lowest on, of which the steps are launched, too.
+        """
         for level in range(1, self._large_levels + 1):
-            self._teams.large_pass(level, self._large_arrays(level))
+            arrays = self._large_arrays(level)
+            self._teams.large_pass(level, arrays)
+            if level <= by_steps:
+                self._launch_pass(arrays, Selection(Choice.LARGE_ONES, large_capacity(level)))
 
     def _recording_key(self, capacity: Capacity) -> tuple[object, ...]:
         """Returns a value that changes when an array is replaced or a recorded number changes."""
         work = self._work
         buffers = tuple((buffer.pointer, buffer.size) for buffer in work.bad.buffers)
-        return capacity, self._large_levels, work.space.version, work.state.addresses, buffers
+        return capacity, self._large_levels, self._large_steps, work.space.version, work.state.addresses, buffers
 
     # ---- Capacities and arrays ---------------------------------------------------------------------------------------
 

@@ -54,11 +54,15 @@ class LargeCompetition:
         """Whether the last pass suggests that one team can run the next one."""
         return self._attempted.get(level, 0) < self._too_many.get(level, UNBOUNDED)
 
-    def entries(self, levels: int) -> dict[Entry, int]:
-        """Returns the entries of the progress with which the device runs passes of at most `levels` levels."""
-        fitting = next((level for level in range(levels) if not self.fits_one_team(level + 1)), levels)
+    def entries(self, levels: int, by_steps: int) -> dict[Entry, int]:
+        """Returns the entries of the progress with which the device runs passes of at most `levels` levels.
+
+        Args:
+            by_steps: the levels, from the lowest on, whose passes many teams can run if they are too large for one.
+        """
+        fitting = next((level for level in range(by_steps, levels) if not self.fits_one_team(level + 1)), levels)
         most = {entry: self._next.get(level, 0) for level, entry in enumerate(LARGE_MOST, start=1)}
-        return {Entry.LARGE_LEVELS: fitting, **most}
+        return {Entry.LARGE_LEVELS: fitting, Entry.LARGE_STEPS: by_steps, **most}
 
     def resume(self, numbers: Mapping[Entry, int]) -> None:
         """Reads the entries again after a run of the device."""

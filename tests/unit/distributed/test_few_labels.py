@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dmr.distributed.tiles.result.few_labels import MOST, SAMPLE, few_labels
+from dmr.distributed.tiles.result.few_labels import MOST, SAMPLE, few_labels, rows_of_labels
 
 
 def test_rows_are_those_of_the_first_occurrences():
@@ -39,3 +39,11 @@ def test_labels_beyond_the_sample_follow_in_order(threads):
     labels = few_labels({"area_bounds": values}, threads)
     assert labels.tables["area_bounds"].tolist() == [0.0, 3.0, -2.0]
     np.testing.assert_array_equal(labels.tables["area_bounds"][labels.rows], values)
+
+
+def test_labels_are_found_in_tables_unless_they_have_others():
+    regions, bounds = np.array([[7.0], [8.0], [7.0]]), np.array([0.5, 0.5, np.nan])
+    tables = few_labels({"triangle_attributes": regions, "area_bounds": bounds}).tables
+    further = {"area_bounds": bounds[[2, 0, 2]], "triangle_attributes": regions[[2, 0, 2]]}
+    assert rows_of_labels(tables, further).tolist() == [2, 0, 2]
+    assert rows_of_labels(tables, {**further, "area_bounds": np.array([np.nan, -0.5, np.nan])}) is None

@@ -30,13 +30,7 @@ def few_labels(columns: Mapping[str, NDArray[np.float64]], threads: int | None =
     first = _first_of_each([each[:SAMPLE] for each in bits], MOST)
     if first is None:
         return None
-    rows = np.full(len(bits[0]), MOST, np.uint8)
-
-    def compare(piece: slice) -> None:
-        for row, triangle in enumerate(first):
-            rows[piece][_equal([each[piece] for each in bits], [each[triangle] for each in bits])] = row
-
-    by_pieces(len(rows), compare, threads)
+    rows = _rows_among(bits, [[each[triangle] for each in bits] for triangle in first], threads)
     left = np.flatnonzero(rows == MOST)  # none, as a rule
     further = _first_of_each([each[left] for each in bits], MOST - len(first))
     if further is None:
@@ -45,6 +39,34 @@ def few_labels(columns: Mapping[str, NDArray[np.float64]], threads: int | None =
         rows[left[_equal([each[left] for each in bits], [each[triangle] for each in bits])]] = len(first)
         first.append(int(triangle))
     return Labels(rows, {name: each[first] for name, each in columns.items()})
+
+
+def rows_of_labels(
+    tables: Mapping[str, NDArray[np.float64]], columns: Mapping[str, NDArray[np.float64]], threads: int | None = 1
+) -> NDArray[np.uint8] | None:
+    """Returns the row of each triangle in tables of `few_labels`, or None if a triangle has other labels.
+
+    Args:
+        columns: the labels of the triangles, by the names of the tables; threads: as for `few_labels`.
+    """
+    of_tables, bits = ([column for name in tables for column in _bits(each[name]).T] for each in (tables, columns))
+    if len(of_tables[0]) > MOST:
+        return None
+    rows = _rows_among(bits, list(zip(*of_tables, strict=True)), threads)
+    return None if (rows == MOST).any() else rows
+
+
+def _rows_among(bits: Sequence[Bits], known: Sequence[Sequence[np.int64]], threads: int | None) -> NDArray[np.uint8]:
+    """Returns the place of each row of columns among those known, `MOST` for others."""
+    rows = np.full(len(bits[0]), MOST, np.uint8)
+
+    def compare(piece: slice) -> None:
+        own = [each[piece] for each in bits]
+        for place, row in enumerate(known):
+            rows[piece][_equal(own, row)] = place
+
+    by_pieces(len(rows), compare, threads)
+    return rows
 
 
 def _first_of_each(bits: Sequence[Bits], most: int) -> list[int] | None:
