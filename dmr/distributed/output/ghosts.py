@@ -23,14 +23,14 @@ from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.columns import mesh_columns
 from dmr.distributed.output.part import UNREFINED, UNREFINED_REASONS, file_name
-from dmr.distributed.output.part_file import NO_NUMBERS, PartNumbers, write_part
+from dmr.distributed.output.part_file import NO_NUMBERS, PartNumbers, unite_after, write_part
 from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.piece import BORDER, Piece
 from dmr.distributed.tiles.pieces import restricted, united
 from dmr.distributed.tiles.result.sections import NONE_MISSING, Section, sections
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.numbering import is_among
-from dmr.distributed.unions.union import Numbers, unite, unite_after
+from dmr.distributed.unions.union import Numbers, unite
 from dmr.io.archives.npz import copied
 from dmr.mesh.types import Int
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.distributed.threaded import rows_taken
 from dmr.distributed.tiles.patch import with_numbers
 from dmr.distributed.tiles.piece import NUMBERS, ROWS
 from dmr.distributed.tiles.result.core_file import ARRAYS, begin_core
 from dmr.distributed.tiles.result.sections import Section
-from dmr.distributed.unions.union import Numbers
+from dmr.distributed.unions.union import Numbers, United, check_length, unite
 from dmr.errors import file_error
 from dmr.io.archives.npz import NONE_BEGUN, Begun, Column, copied, numbered, write_npz
 
@@ -49,6 +50,31 @@ class PartNumbers:
     def column(self) -> Column:
         """Returns the column of all of them."""
         return numbered([self.core.entries, self.others], [self.core.first, 0])
+
+
+def unite_after(first: Numbers, lists: Sequence[Numbers], threads: int) -> United:
+    """Unites lists, and numbers their union after the entries of another one, which keep their places.
+
+    Args:
+        first: the other list; lists: one or more; threads: that compute.
+
+    Returns:
+        The union without the entries of `first`, as from `unite`; but `places` are those in `first` followed by it.
+
+    Raises:
+        OptionError, MemoryError: as `unite` does.
+    """
+    union = unite(lists, threads)
+    at = first.find(union.numbers, threads)
+    is_new = at < 0
+    new, before = np.flatnonzero(is_new), len(first.entries)
+    check_length(before + len(new))
+    at = np.where(is_new, np.cumsum(is_new, dtype=np.int32) + np.int32(before - 1), at)
+    return United(
+        rows_taken(union.numbers, new, threads),
+        rows_taken(union.origins, new, threads),
+        [rows_taken(at, place, threads) for place in union.places],
+    )
 
 
 def write_part(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.errors import OptionError
-from dmr.distributed.threaded import rows_taken
 from dmr.distributed.unions.native import NumberedList, library
 
 Int64 = NDArray[np.int64]
@@ -78,7 +77,7 @@ def unite(lists: Sequence[Numbers], threads: int) -> United:
     """Unites lists; raises OptionError if they have more than 2^31 - 1 entries together, and MemoryError."""
     arrays = [np.ascontiguousarray(each.entries, np.int64) for each in lists]
     total = sum(len(each) for each in arrays)
-    _check_length(total)
+    check_length(total)
     numbers, origins = np.empty(total, np.int64), np.empty(total, np.int32)
     places = [np.empty(len(each), np.int32) for each in arrays]
     given = (NumberedList * len(arrays))(
@@ -90,31 +89,7 @@ def unite(lists: Sequence[Numbers], threads: int) -> United:
     return United(numbers[:length], origins[:length], places)
 
 
-def unite_after(first: Numbers, lists: Sequence[Numbers], threads: int) -> United:
-    """Unites lists, and numbers their union after the entries of another one, which keep their places.
-
-    Args:
-        first: the other list; lists: one or more; threads: that compute.
-
-    Returns:
-        The union without the entries of `first`, as from `unite`; but `places` are those in `first` followed by it.
-
-    Raises:
-        OptionError, MemoryError: as `unite` does.
-    """
-    union = unite(lists, threads)
-    at = first.find(union.numbers, threads)
-    is_new = at < 0
-    new, before = np.flatnonzero(is_new), len(first.entries)
-    _check_length(before + len(new))
-    at = np.where(is_new, np.cumsum(is_new, dtype=np.int32) + np.int32(before - 1), at)
-    return United(
-        rows_taken(union.numbers, new, threads),
-        rows_taken(union.origins, new, threads),
-        [rows_taken(at, place, threads) for place in union.places],
-    )
-
-
-def _check_length(vertices: int) -> None:
+def check_length(vertices: int) -> None:
+    """Raises OptionError if a part would have too many vertices."""
     if vertices > MOST_VERTICES:
         raise OptionError(f"a part has at most {MOST_VERTICES:,} vertices: use smaller tiles")

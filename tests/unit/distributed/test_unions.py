@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from dmr.distributed.output.part_file import unite_after
 from dmr.distributed.threaded import at_frozen, flags, frozen, joined, rows_taken, touching
 from dmr.distributed.unions.native import bins, components, shapes, walls
 from dmr.distributed.unions.numbering import is_among
-from dmr.distributed.unions.union import Numbers, unite, unite_after
+from dmr.distributed.unions.union import Numbers, unite
 
 ascending = st.lists(st.integers(0, 40), unique=True, max_size=30).map(sorted)
 
