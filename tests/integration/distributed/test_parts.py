@@ -406,7 +406,8 @@ def test_parts_that_do_not_belong_together(tmp_path):
 def test_labels_take_a_byte_per_triangle_if_they_are_few(regions, few_in_part, expected, tmp_path, monkeypatch):
     """Vertical strips. If a core has few labels, and its part has not, the file is written anew."""
     if not few_in_part:
-        monkeypatch.setattr(columns, "few_labels", lambda *given: None)
+        for name in ("few_labels", "rows_of_labels"):
+            monkeypatch.setattr(columns, name, lambda *given: None)
     x = np.linspace(0, 1, regions + 1)
     corners = np.concatenate([np.stack([x, np.full_like(x, y)], axis=1) for y in (0, 1)])
     at = np.arange(regions)
