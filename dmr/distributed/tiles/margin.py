@@ -39,6 +39,7 @@ class Refined:
             shared with the core; core_border: (b,) int64, the numbers of the vertices of the core that it shares with
             the margin.
         inserted: points; warnings: one sentence each.
+        beside: the vertices and triangles beside the core for which its file has room: the margin, and ghosts.
     """
 
     core: InMemory | None
@@ -48,6 +49,7 @@ class Refined:
     margin_border: Int
     inserted: int
     warnings: tuple[str, ...]
+    beside: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,8 @@ def separated(
     warnings: tuple[str, ...],
     core_arrays: InMemory,
     threads: int | None = None,
+    *,
+    only: bool = False,
 ) -> Callable[[], Refined]:
     """Downloads a refined tile.
 
@@ -88,20 +92,26 @@ def separated(
         warnings: of the refinement.
         core_arrays: receives the core, if there is one.
         threads: that complete it; None for all cores.
+        only: whether it is the only tile of the pass. If nothing waits in it, no band follows, and its margin is one
+            layer: what touches the border, or a frozen triangle.
     """
     seeds = _waiting(state, left)
+    last = only and not len(seeds) and not np.take(tile.patch.seeds, tile.frozen_rows).any()
+    if last:
+        depth = 1
     in_margin, in_core = _flags(tile, state, seeds, depth)
     core = _side(tile, state, in_core)
     has_core = LEAST_CORE * state.slots <= core.count < state.slots
     if not has_core:
         state.device.launch("fill_int32", state.slots, 1, in_margin)
     margin = _side(tile, state, in_margin, tile.frozen_triangles)
-    margin_arrays = InMemory()
+    margin_arrays, beside = InMemory(), (margin.vertices, margin.count + len(tile.frozen_rows))
+    if last:  # ghosts are about as many as the triangles of the margin, from which bands take none
+        beside = 2 * beside[0], 2 * beside[1]
     with step("download margin"):
         taken = _store(tile, state, margin, left, seeds, None, margin_arrays)
     if has_core:
         with step("download core"):
-            beside = margin.vertices, margin.count + len(tile.frozen_rows)
             few = None if state.ancestor is None else few_labels(Labels.columns(tile.mesh))
             rows = None if state.ancestor is None else np.dtype(np.int32 if few is None else np.uint8)
             core_arrays.begin((core.vertices, core.count), beside, rows)
@@ -123,6 +133,7 @@ def separated(
             margin_border=margin_border,
             inserted=inserted,
             warnings=warnings,
+            beside=beside,
         )
 
     return finish

@@ -287,6 +287,8 @@ class Passes:
 
     def _done(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> list[Waiting]:
         """Calls a function of tiles, and numbers their vertices; returns those in which something waits."""
+        if function is tasks.refine:
+            options = {**options, "only": len(tiles) == 1}
         todo = [self._task(function, place, options) for place in tiles]
         try:
             beside = self._beside(tiles) if function is tasks.refine else []

@@ -67,6 +67,8 @@ def refine_patch(
     core_arrays: InMemory | None = None,
     threads: int | None = None,
     expected: int = 0,
+    *,
+    only: bool = False,
 ) -> Refined:
     """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
 
@@ -76,6 +78,7 @@ def refine_patch(
         core_arrays: receives the core of the result; by default a new one.
         threads: that compute on the host; None for those of the device, or all.
         expected: triangles of the result for which the device reserves memory before the rounds.
+        only: whether it is the only tile of the pass.
     """
     with _admitting, step("tile"):
         tile = tile_of(patch, whole, threads or device.threads or None)
@@ -87,7 +90,7 @@ def refine_patch(
             held.enter_context(device.lock)
         held.enter_context(device.current)
         core_arrays = InMemory() if core_arrays is None else core_arrays
-        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected)
+        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected, only=only)
         with step("release"):
             if _waiting[device.name]:  # the next tile needs blocks of about the same sizes
                 device.trim_memory()
@@ -118,6 +121,8 @@ def _refined(
     core_arrays: InMemory,
     threads: int | None,
     expected: int,
+    *,
+    only: bool,
 ) -> Callable[[], Refined]:
     """Refines a tile; arguments are those of `refine_patch`, and the result gives its result without the device."""
     with step("admit"):
@@ -127,7 +132,8 @@ def _refined(
         statistics, ending = _run(tile.mesh, state, settings)
         left, warnings = unrefined(state, ending), tuple(statistics.warnings)
     with step("separate"):
-        return separated(tile, state, left, depth, warnings, core_arrays, threads or device.threads or None)
+        threads = threads or device.threads or None
+        return separated(tile, state, left, depth, warnings, core_arrays, threads, only=only)
 
 
 def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:

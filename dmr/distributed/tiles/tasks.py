@@ -218,6 +218,7 @@ def refine(
     tile: int,
     layers: int,
     depth: int,
+    only: bool = False,
     placed: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Refines a tile. The output is its margin (0), and then the core, unless that is small; `out` has its reach (1).
@@ -229,6 +230,7 @@ def refine(
         inputs: the whole, and the folder of the tile.
         out, core, resources: as for all tasks.
         tile: its place in the folder; layers: those of the next band; depth: the layers of the margin.
+        only: whether it is the only tile of the pass.
         placed: whether points have been placed by size.
     """
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
@@ -238,8 +240,7 @@ def refine(
         patch = tiles.tile(tile, resources.threads)
     predicted = int(tiles.predicted[tile])
     with CoreArrays(core.path / FILE, core_bytes(device, predicted, labels=patch.has_labels)) as arrays:
-        done = refine_patch(patch, whole, asked, device, depth, arrays, resources.threads, predicted)
-        margin = len(done.margin.numbers), len(done.margin.mesh.triangles)
+        done = refine_patch(patch, whole, asked, device, depth, arrays, resources.threads, predicted, only=only)
         with arrays.finishing():
             with step("reach"):
                 reached, in_band = reach(done.margin, done.margin_border, layers, resources.threads)
@@ -252,12 +253,13 @@ def refine(
                 rest = seeds > 0 and _save_parts(done.margin, reached.border, in_band, out, resources.threads)
             yield {
                 "inserted": done.inserted, "seeds": seeds, "warnings": done.warnings, "divided": seeds > 0,
-                "rest": rest, "triangles": margin[1] + done.core_triangles, "core": done.core is not None,
+                "rest": rest, "triangles": len(done.margin.mesh.triangles) + done.core_triangles,
+                "core": done.core is not None,
             }  # fmt: skip
         if done.core is None:
             return
         with step("write core"):
-            save_core(arrays, core, CORE, margin, thread_count(resources.threads))
+            save_core(arrays, core, CORE, done.beside, thread_count(resources.threads))
             unreached(done.core_border).save(Stored(core, CORE))
             core.wait()  # the memory of the arrays is used again
     yield {}

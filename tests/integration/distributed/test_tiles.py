@@ -373,14 +373,33 @@ def test_a_tile_without_cuts_keeps_the_attributes_of_its_triangles(tmp_path):
     assert sorted(union.triangle_attributes.ravel()) == [7.0, 8.0]
 
 
+def test_the_last_band_has_a_margin_of_one_layer(tmp_path, monkeypatch):
+    calls = []
+
+    def noted(*given, only, **named):
+        calls.append((only, given, named, refine_patch(*given, only=only, **named)))
+        return calls[-1][-1]
+
+    monkeypatch.setattr(tasks, "refine_patch", noted)
+    done, _ = tiled(dmr.domains.rectangle(1, 1), 20_000, tmp_path, max_area=2e-5)
+    *first, (only, given, named, last) = calls
+    assert only and not any(each[0] for each in first) and len(done.passes) == 2
+    patch, whole, bounds, device, depth, _, *rest = given
+    with_band = refine_patch(patch, whole, bounds, device, depth, None, *rest, only=False, **named)
+    whole_of = [each.core_triangles + len(each.margin.mesh.triangles) for each in (last, with_band)]
+    assert whole_of[0] == whole_of[1] and last.inserted == with_band.inserted
+    assert 2 * len(last.margin.mesh.triangles) < len(with_band.margin.mesh.triangles)
+    assert last.beside[1] == 2 * len(last.margin.mesh.triangles)
+
+
 @pytest.mark.slow
 def test_tiles_that_grow_beyond_a_device_are_an_error(tmp_path, monkeypatch):
     refine = tasks.refine_patch
 
-    def refine_small_ones(patch, *rest):
+    def refine_small_ones(patch, *rest, **named):
         if len(patch.mesh.triangles) > 40:
             raise OutOfMemoryError("too little memory")
-        return refine(patch, *rest)
+        return refine(patch, *rest, **named)
 
     monkeypatch.setattr(tasks, "refine_patch", refine_small_ones)
     with pytest.raises(OutOfMemoryError, match=r"reach across tiles of 8 triangles.*too little memory for tiles of"):

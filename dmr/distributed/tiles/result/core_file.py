@@ -248,7 +248,7 @@ def most_rows(rows: Mapping[str, int], margin: tuple[int, int]) -> dict[str, int
     """Returns how many rows of each array the file of a part has room for.
 
     Args:
-        rows: of the core, by name; margin: the vertices and triangles of the margin of the tile.
+        rows: of the core, by name; margin: the vertices and triangles beside it, of its margin as a rule.
     """
     of_vertices, of_triangles = (int(ROOM_PER_ROW * each) + LEAST_ROOM for each in margin)
     of_vertex = ("vert", NUMBERS)
@@ -260,7 +260,7 @@ def save_core(core: CoreArrays, out: Folder, place: int, margin: tuple[int, int]
 
     Args:
         core: its arrays by name; out: for them, where the file of `core` is; place: there.
-        margin: the vertices and triangles of the margin of the tile; threads: that write.
+        margin: the vertices and triangles beside it (`Refined.beside`); threads: that write.
 
     Raises:
         FileError: a file cannot be written.
