@@ -19,7 +19,7 @@ from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.threaded import flags, rows_taken
 from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, cut_edges, edges_of
-from dmr.distributed.tiles.patch import Mask, Patch
+from dmr.distributed.tiles.patch import FREE_VERTEX, Mask, Patch
 from dmr.distributed.tiles.piece import Int64
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import UNNUMBERED, Numbers
@@ -119,7 +119,7 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
         mesh=mesh,
         rows=rows,
         numbers=numbers,
-        border=border_vertices(patch, edges, inside),
+        border=border_vertices(patch, edges, inside, frozen, threads),
         origins=origins.astype(np.int32),
         local_ends=local(ends),
         anchor=anchor,
@@ -152,11 +152,13 @@ def admit_tile(tile: Tile, whole: Whole, device: Device) -> DeviceMesh:
     on_segment = origin >= 0
     origin[on_segment] = np.searchsorted(tile.origins, origin[on_segment])
     parameter[: len(patch.vertex_parameter)] = patch.vertex_parameter
-    state.vertex_origin[:count].upload(origin[order])
-    state.vertex_parameter[:count].upload(parameter[order])
-    state.acute = device.array(tile.acute[order])
+    state.vertex_origin[:count].upload(_ranked(origin, rank, FREE_VERTEX))
+    state.vertex_parameter[:count].upload(_ranked(parameter, rank, 0))
+    state.acute = device.array(_ranked(tile.acute, rank, 0))
     state.any_acute = bool(whole.acute.any())
-    state.anchor = device.array(np.where(tile.anchor < 0, -1, rank[tile.anchor])[order].astype(np.int32))
+    anchor, anchored = np.full(count, -1, np.int32), np.flatnonzero(tile.anchor >= 0)
+    anchor[anchored] = rank[tile.anchor[anchored]]
+    state.anchor = device.array(_ranked(anchor, rank, -1))
     state.input_segments = device.array(segment_records(rank[tile.local_ends]))
 
     rows = tile.mesh.unique_segment_rows()[2]  # in the order of the subsegments
@@ -175,6 +177,13 @@ def admit_tile(tile: Tile, whole: Whole, device: Device) -> DeviceMesh:
     state.named_markers = whole.markers[tile.origins]
     _attach_cuts(state, tile.cuts, order, segments)
     return state
+
+
+def _ranked(values: NDArray[Any], rank: Int, usual: int) -> NDArray[Any]:
+    """Returns the values of vertices by rank; as a rule, most have the usual one."""
+    found, rows = np.full(len(values), usual, values.dtype), np.flatnonzero(values != usual)
+    found[rank[rows]] = values[rows]
+    return found
 
 
 def _parameters(vertices: Int, ends: Int, parameter: Float) -> Float:

@@ -74,20 +74,23 @@ def cut_edges(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = No
 
 def active_sides(patch: Patch, edges: Edges, frozen: Mask) -> NDArray[np.int64]:
     """Returns (s,) the number of active triangles beside each segment."""
-    on_edges = edges.segments.reshape(-1)
-    at = np.flatnonzero(on_edges >= 0)  # few, as a rule
-    return np.bincount(on_edges[at[~frozen[at // 3]]], minlength=len(patch.mesh.segments))
+    at = edges.on_segments
+    return np.bincount(edges.segments.reshape(-1)[at[~frozen[at // 3]]], minlength=len(patch.mesh.segments))
 
 
-def border_vertices(patch: Patch, edges: Edges, inside: Mask) -> Int:
+def border_vertices(
+    patch: Patch, edges: Edges, inside: Mask, frozen: Mask | None = None, threads: int | None = None
+) -> Int:
     """Returns the vertices on the border of a patch with the rest of the domain.
 
     Args:
         inside: (s,) bool, whether a segment is inside the domain, not on its boundary.
+        frozen: the triangles with a cut edge, if they are known; threads: that compute, None for all cores.
     """
-    is_open = np.append(inside, True)  # the last is that of edges without a segment, whose number is -1
-    at = np.flatnonzero(edges.neighbours.reshape(-1) < 0)  # few, as a rule
-    at = at[is_open[edges.segments.reshape(-1)[at]]]
-    corners, k = patch.mesh.triangles[at // 3], at % 3
-    place = np.arange(len(at))
+    rows = np.flatnonzero(edges.frozen(threads) if frozen is None else frozen)  # few, as a rule
+    row, k = np.nonzero((edges.neighbours[rows] < 0) & (edges.segments[rows] < 0))
+    at = edges.on_segments
+    at = at[(edges.neighbours.reshape(-1)[at] < 0) & inside[edges.segments.reshape(-1)[at]]]
+    triangle, k = np.concatenate([rows[row], at // 3]), np.concatenate([k, at % 3])
+    corners, place = patch.mesh.triangles[triangle], np.arange(len(triangle))
     return distinct(corners[place, NEXT[k]], corners[place, AFTER_NEXT[k]])

@@ -112,7 +112,7 @@ def separated(
         taken = _store(tile, state, margin, left, seeds, None, margin_arrays)
     if has_core:
         with step("download core"):
-            few = None if state.ancestor is None else few_labels(Labels.columns(tile.mesh))
+            few = None if state.ancestor is None else few_labels(Labels.columns(tile.mesh), threads)
             rows = None if state.ancestor is None else np.dtype(np.int32 if few is None else np.uint8)
             core_arrays.begin((core.vertices, core.count), beside, rows)
             _store(tile, state, core, left, seeds, few, core_arrays)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.cached import cached_property
 from dmr.common.threads import thread_count
 from dmr.distributed.threaded import flags, frozen, rows_taken, touching
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
@@ -40,6 +41,11 @@ class Edges:
 
     neighbours: Int
     segments: Int
+
+    @cached_property
+    def on_segments(self) -> NDArray[np.intp]:
+        """The places in the flat arrays of the edges on segments, ascending: few, as a rule."""
+        return np.flatnonzero(self.segments.reshape(-1) >= 0)
 
     def frozen(self, threads: int | None = None) -> Mask:
         """Returns (m,) bool: whether a triangle has a cut edge; `threads` compute, None for all cores."""

@@ -404,7 +404,8 @@ def join(
         tiles.save(Stored(out, TILES), patch=False)
         if len(tiles) == 1:
             inside = ~whole.boundary[band.segment_origin]
-            out[BORDER] = _border(whole, Numbers(band.numbers), band.numbers[border_vertices(band, edges, inside)])
+            border = border_vertices(band, edges, inside, threads=threads)
+            out[BORDER] = _border(whole, Numbers(band.numbers), band.numbers[border])
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
 
 
