@@ -19,6 +19,7 @@ T = TypeVar("T")
 WIDE = 8  # bytes of a number of int64
 
 ROWS_PER_PIECE = 2**16  # whose intermediate values fit the cache of a core
+ROWS_PER_THREAD = 2**18  # at least: it takes about as long to start a thread as to compute a piece
 MOST_THREADS = 16  # more wait for the memory
 WORTH_SHARING = 3  # threads: two are hardly faster than one, whose pieces need no other thread
 
@@ -31,7 +32,7 @@ def by_pieces(rows: int, work: Callable[[slice], T], threads: int | None) -> lis
     """
     if not rows:
         return [work(slice(0, 0))]
-    workers = Workers(min(thread_count(threads), MOST_THREADS))
+    workers = Workers(min(thread_count(threads), MOST_THREADS, -(-rows // ROWS_PER_THREAD)))
     if workers.threads < WORTH_SHARING:
         workers = Workers(1)
     return workers.map(lambda first, end: work(slice(first, end)), rows, ROWS_PER_PIECE)

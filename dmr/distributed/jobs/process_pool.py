@@ -26,7 +26,7 @@ log = logging.getLogger("dmr")
 
 # How often a task runs again after its process died; Dask has the same limit (`allowed-failures`).
 MOST_REPEATS = 3
-LIGHT_SHARE = 4  # light tasks get this part of a worker's share of the cores
+LIGHT_SHARE = 2  # light tasks get this part of a worker's share of the cores; they take about as long as a band
 NOT_STARTED = (
     "the worker processes ended before they began (their errors are on stderr): each imports the main module of the "
     "program, which must therefore be a file, not stdin, and call dmr only below: if __name__ == '__main__':"

@@ -34,8 +34,16 @@ def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
     if len(pieces) > MOST_TOGETHER:
         return match, borders
     match = replace(match, needs=tuple(task for task in _summaries(pieces) if task.name in match.inputs))
-    needed = [(*_summaries([piece]), match) for piece in pieces]
+    needed = [(*_before(piece), match) for piece in pieces]
     return match, [replace(border, needs=needs) for border, needs in zip(borders, needed, strict=True)]
+
+
+def _before(piece: PieceSource) -> list[Task]:
+    """Returns the tasks before the one that finds the border of a piece, whose vertices another one may have found."""
+    summaries = _summaries([piece])
+    if all(task.name == piece.border for task in summaries):
+        return summaries
+    return [] if piece.finish is None else [piece.finish]
 
 
 def _summaries(pieces: Sequence[PieceSource]) -> list[Task]:
@@ -89,7 +97,8 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
         makers.append(replace(maker, consumed=consumed, needs=needs))
     # The parts with most neighbours take the longest, and begin first, so that none of them runs alone in the end.
     order = sorted(range(len(makers)), key=lambda k: (-len(matched["neighbours"][k]), k))
-    made = dict(zip(order, runner.run([makers[k] for k in order]), strict=True))
+    counts = [task for piece in pieces[-1:] for task in _summaries([piece])]  # those of the others are there by now
+    made = dict(zip(order, runner.run([*(makers[k] for k in order), *counts]), strict=False))
     parts = [made[k] for k in range(len(makers))]
     known += runner.run(late)
     for maker, part in zip(makers, parts, strict=True):
