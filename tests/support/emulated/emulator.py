@@ -21,7 +21,7 @@ from dmr.memory.arguments import DeviceCount, bound_of
 from dmr.memory.arrays import Loop
 from dmr.memory.declarations import Kernel, constant, declarations, source_folder
 from dmr.memory.host.device import HostDevice
-from tests.support.native_builds import compiled, output_of
+from tests.support.native_builds import compiled, including, output_of
 
 HERE = Path(__file__).resolve().parent
 BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
@@ -49,10 +49,7 @@ def build(folder: Path, sources: list[str], kernels: Iterable[Kernel] | None = N
     for source in sources:
         wrappers.append(folder / f"{'_'.join(Path(source).with_suffix('').parts[-2:])}.cpp")
         wrappers[-1].write_text(_wrapped(source_folder() / source, kernels))
-    command = (compiler, *FLAGS, "-I", HERE, "-I", source_folder())
-    # Half of the time to compile each source is spent on the headers that all of them include.
-    headers = compiled((*command, "-x", "c++-header"), HERE / "device.hpp", ".hpp.gch").with_suffix("")
-    command = (*command, "-include", headers, "-c")
+    command = (*including((compiler, *FLAGS, "-I", HERE, "-I", source_folder()), HERE / "device.hpp"), "-c")
     included = ["", *((source_folder() / source).read_text() for source in sources)]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         made = workers.map(lambda wrapper, text: compiled(command, wrapper, text=text), wrappers, included)
