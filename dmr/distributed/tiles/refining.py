@@ -72,6 +72,8 @@ def refine_patch(
 ) -> Refined:
     """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
 
+    The device keeps the memory for another tile: see `release`.
+
     Args:
         patch: with numbers for all vertices.
         depth: the layers of triangles in the margin of the result.
@@ -92,12 +94,15 @@ def refine_patch(
         core_arrays = InMemory() if core_arrays is None else core_arrays
         finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected, only=only)
         with step("release"):
-            if _waiting[device.name]:  # the next tile needs blocks of about the same sizes
-                device.trim_memory()
-            else:
-                device.release_memory()
+            device.trim_memory()  # the next tile needs blocks of about the same sizes
     with step("finish"):
         return finish()
+
+
+def release(device: Device) -> None:
+    """Returns the memory that `refine_patch` has left on a device, unless a thread waits to use it for another tile."""
+    if not _waiting[device.name]:
+        device.release_memory()
 
 
 @contextmanager

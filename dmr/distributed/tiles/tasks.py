@@ -40,7 +40,7 @@ from dmr.distributed.tiles.piece import BORDER, NUMBERS, Int64, Piece
 from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted, place_coarsely
 from dmr.distributed.tiles.placement.patches import place_in_patch
-from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch
+from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch, release
 from dmr.distributed.tiles.result.core_file import FILE, CoreArrays, core_bytes, save_core
 from dmr.distributed.tiles.result.sections import LOOSE
 from dmr.distributed.tiles.stored import Stored
@@ -256,6 +256,7 @@ def refine(
                 "rest": rest, "triangles": len(done.margin.mesh.triangles) + done.core_triangles,
                 "core": done.core is not None,
             }  # fmt: skip
+        release(device)
         if done.core is None:
             return
         with step("write core"):

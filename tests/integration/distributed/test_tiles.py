@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dmr
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.tiles import passes, tasks
+from dmr.distributed.tiles import passes, refining, tasks
 from dmr.distributed.tiles.bands import are_nearest, parted, reach, reached_by
 from dmr.distributed.tiles.bounds import FOR_A_SKINNY_TRIANGLE, Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
@@ -23,6 +23,7 @@ from dmr.distributed.unions.native import components
 from dmr.distributed.unions.numbering import Union
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.memory import open_device
+from dmr.memory.host.device import HostDevice
 from dmr.refinement import run
 from dmr.refinement.options import RefineOptions
 from tests.support.digests import mesh_digest
@@ -390,6 +391,18 @@ def test_the_last_band_has_a_margin_of_one_layer(tmp_path, monkeypatch):
     assert whole_of[0] == whole_of[1] and last.inserted == with_band.inserted
     assert 2 * len(last.margin.mesh.triangles) < len(with_band.margin.mesh.triangles)
     assert last.beside[1] == 2 * len(last.margin.mesh.triangles)
+
+
+def test_the_last_tile_returns_the_memory_of_its_device(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(HostDevice, "trim_memory", lambda self: calls.append("trim"))
+    monkeypatch.setattr(HostDevice, "release_memory", lambda self: calls.append("release"))
+    tiled(dmr.domains.rectangle(1, 1), 20_000, tmp_path, max_area=2e-5)
+    assert calls.count("trim") >= 5 and calls[-1] == "release"
+    calls.clear()
+    with refining._counted(open_device("cpu", 1)):  # another tile waits
+        refining.release(open_device("cpu", 1))
+    assert not calls
 
 
 @pytest.mark.slow
