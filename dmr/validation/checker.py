@@ -98,7 +98,7 @@ def validate(
         The checks made and their failures; an invalid mesh raises no exception.
 
     Raises:
-        OptionError: an invalid bound or number of threads.
+        OptionError: an invalid bound or number of threads, or a reason of `unrefined` that refinements do not give.
         InvalidMeshError: a triangle refers to a vertex that does not exist (`Mesh` itself rejects such triangles).
         WrongTypeError: `mesh` is not a Mesh, or `input` not something that `refine` accepts.
     """

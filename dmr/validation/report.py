@@ -21,6 +21,8 @@ REASONS = {
     "precision": "the coordinates cannot resolve finer triangles there",
     "kept_segment": "a segment that is never split stands in the way",
 }
+# All reasons that a refinement gives. The others excuse nothing.
+GIVEN_REASONS = ("small_input_angle", *REASONS, "waiting", "budget", "time", "stopped")
 # Small angles that `Report.lines` prints; the report contains all.
 PRINTED_SMALL_ANGLES = 10
 

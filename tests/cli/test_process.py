@@ -60,9 +60,10 @@ def test_a_closed_pipe_is_not_an_error(tmp_path):
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
 def test_a_full_disk_is_named(tmp_path):
     io.write(tmp_path / "input.ele", fan())
-    with FULL.open("wb") as full:
-        done = subprocess.run([*COMMAND, "info", "input.ele"], cwd=tmp_path, env=environment(), stdout=full, stderr=-1)
-    assert (done.returncode, done.stderr) == (1, b"dmr: error: the disk is full\n")
+    for arguments in (["info", "input.ele"], ["--help"], ["refine", "--help"], ["--version"]):
+        with FULL.open("wb") as full:
+            done = subprocess.run([*COMMAND, *arguments], cwd=tmp_path, env=environment(), stdout=full, stderr=-1)
+        assert (done.returncode, done.stderr) == (1, b"dmr: error: the disk is full\n"), arguments
 
 
 @pytest.mark.slow

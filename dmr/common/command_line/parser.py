@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dmr.common.command_line.completion import SHELLS, PrintCompletion
+from dmr.common.command_line.streams import silence
 from dmr.common.command_line.values import device, positive
 from dmr.common.errors import OptionError
 from dmr.common.text import nearest
@@ -63,6 +65,15 @@ class Parser(argparse.ArgumentParser):
         near = nearest(unknown[0], self._option_string_actions) if unknown else ""
         hint = other or near
         raise OptionError(f"{message}{f'; did you mean {hint}?' if hint else ''} (see {self.prog} --help)")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Prints the help or the version (argparse calls this, and would ignore a full disk)."""
+        stream = sys.stderr if file is None else file
+        try:
+            stream.write(message)
+            stream.flush()
+        except BrokenPipeError:
+            silence(stream)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuses a value that is not among the choices (argparse calls this), with the nearest one."""

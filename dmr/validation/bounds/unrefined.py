@@ -39,7 +39,7 @@ from dmr.common.number_arrays import distinct, given_array
 from dmr.common.text import option
 from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh
-from dmr.validation.report import REASONS, Findings
+from dmr.validation.report import GIVEN_REASONS, REASONS, Findings
 from dmr.validation.triangulation.chains import Chains
 from dmr.validation.triangulation.topology import Mask, Topology, describe
 
@@ -94,7 +94,7 @@ class Unrefined:
                 In a part of a mesh, a segment may go on outside.
 
         Raises:
-            OptionError: an index is not that of a triangle.
+            OptionError: a reason is none that refinements give, or an index is not that of a triangle.
         """
         count = len(mesh.triangles)
         result = cls.none(count)
@@ -105,6 +105,11 @@ class Unrefined:
                 f"{option('unrefined')} must be a dictionary of lists of triangles, not {shortened(given)}"
             )
         for reason, numbers in given.items():
+            if reason not in GIVEN_REASONS:
+                raise OptionError(
+                    f"{option('unrefined')}: there is no reason {shortened(reason)}; "
+                    f"refinements give {', '.join(map(repr, GIVEN_REASONS))}"
+                )
             try:
                 triangles = given_array(numbers).reshape(-1)
             except ValueError as error:

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import dmr
+from dmr.distributed.tiles.patch import REASONS as PART_REASONS
 from dmr.errors import OptionError
 from dmr.mesh.types import Mesh, Pslg
+from dmr.refinement.state.ending import Ending
 from dmr.validation.bounds import unrefined
 from dmr.validation.checker import validate
+from dmr.validation.report import GIVEN_REASONS, REASONS
 from tests.support.meshes import grid, triangulated
 
 SQUARE = [[0, 1], [1, 2], [2, 3], [3, 0]]
@@ -247,6 +250,16 @@ def test_lists_with_invalid_triangles_are_refused():
             validate(mesh, unrefined={"precision": wrong})
     assert validate(mesh, min_angle=30, unrefined={}).ok
     assert validate(mesh, unrefined={"precision": []}).ok
+
+
+def test_unknown_reasons_are_refused():
+    mesh = grid(np.arange(3.0))
+    for wrong in ("accuracy", None, 1):
+        with pytest.raises(OptionError, match=f"no reason {wrong!r}; refinements give 'small_input_angle', 'precision'"):
+            validate(mesh, unrefined={wrong: [0]})
+    lasting = {ending.value for ending in Ending if ending not in (Ending.COMPLETE, Ending.STRICT_ROUNDS_OVER)}
+    given = {*lasting, *REASONS, *PART_REASONS}
+    assert set(GIVEN_REASONS) == given and validate(mesh, unrefined={key: [0] for key in given}).ok
 
 
 # ---- Small corners of outlines ---------------------------------------------------------------------------------------
