@@ -88,9 +88,10 @@ def border_vertices(
         frozen: the triangles with a cut edge, if they are known; threads: that compute, None for all cores.
     """
     rows = np.flatnonzero(edges.frozen(threads) if frozen is None else frozen)  # few, as a rule
-    row, k = np.nonzero((edges.neighbours[rows] < 0) & (edges.segments[rows] < 0))
+    across, on_edges = (rows_taken(each, rows, threads) for each in (edges.neighbours, edges.segments))
+    row, k = np.nonzero((across < 0) & (on_edges < 0))
     at = edges.on_segments
     at = at[(edges.neighbours.reshape(-1)[at] < 0) & inside[edges.segments.reshape(-1)[at]]]
     triangle, k = np.concatenate([rows[row], at // 3]), np.concatenate([k, at % 3])
-    corners, place = patch.mesh.triangles[triangle], np.arange(len(triangle))
+    corners, place = rows_taken(patch.mesh.triangles, triangle, threads), np.arange(len(triangle))
     return distinct(corners[place, NEXT[k]], corners[place, AFTER_NEXT[k]])
