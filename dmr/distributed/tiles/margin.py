@@ -36,8 +36,8 @@ class Refined:
         core: the triangles far from whatever waits, and from the border of the tile, as a stored patch; None if there
             are few. core_triangles: their number.
         margin: the others, those that were frozen first; margin_border: its vertices on the border of the tile, or
-            shared with the core; core_border: (b,) int64, the numbers of the vertices of the core that it shares with
-            the margin.
+            shared with the core; tile_border: those on the border of the tile.
+        core_border: (b,) int64, the numbers of the vertices of the core that it shares with the margin.
         inserted: points; warnings: one sentence each.
         beside: the vertices and triangles beside the core for which its file has room: the margin, and ghosts.
     """
@@ -47,6 +47,7 @@ class Refined:
     core_border: Int64
     margin: Patch
     margin_border: Int
+    tile_border: Int
     inserted: int
     warnings: tuple[str, ...]
     beside: tuple[int, int] = (0, 0)
@@ -119,7 +120,8 @@ def separated(
     shared = taken.download()
     shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]
     border = distinct(tile.border, shared)
-    margin_border, frozen = _found(margin.vertex_places, border), _frozen(tile, margin)
+    margin_border, tile_border = (_found(margin.vertex_places, each) for each in (border, tile.border))
+    frozen = _frozen(tile, margin)
 
     core_border, core_triangles = _numbers(tile, state, shared), core.count if has_core else 0
     inserted = state.vertices - state.input_vertices
@@ -131,6 +133,7 @@ def separated(
             core_border=core_border,
             margin=_with_frozen(tile, frozen, Patch.load(margin_arrays, threads), threads),
             margin_border=margin_border,
+            tile_border=tile_border,
             inserted=inserted,
             warnings=warnings,
             beside=beside,

@@ -6,7 +6,8 @@
         refine each tile                                      (in parallel)
         number the new vertices, by tile
         if nothing waits: stop
-        divide the patches that the band reaches              (in parallel; those of its tiles, as a rule, before)
+        divide the patches that the band reaches              (in parallel; those of its tiles, as a rule, before;
+                                                               after the first pass all of them)
         join their parts to the band, and cut it into tiles   (larger ones if no pass gets anything done)
     find the border of each piece                             (in parallel)
 
@@ -68,8 +69,8 @@ class Held(NamedTuple):
         return self.tile or self.name
 
 
-class Waiting(NamedTuple):
-    """A refined tile in which something waits.
+class Done(NamedTuple):
+    """A tile after a pass.
 
     Attributes:
         name: its task; first: the number of its first new vertex; seeds: how many triangles wait.
@@ -241,8 +242,9 @@ class Passes:
         while True:
             layers = layers_of(turn, self._grown)
             if function is tasks.refine:
-                options = {**options, "depth": margin_of(turn, layers)}
-            waiting = self._done(tiles, function, {**options, "layers": layers})
+                options = {**options, "depth": margin_of(turn, layers), "around_border": turn == 0}
+            done = self._done(tiles, function, {**options, "layers": layers})
+            waiting = [each for each in done if each.seeds]
             if not waiting:
                 return tiles
             seeds = sum(each.seeds for each in waiting)
@@ -250,8 +252,9 @@ class Passes:
             fewest = seeds if fewest is None else min(fewest, seeds)
             if len(tiles) > 1 and idle > (MOST_IDLE if self._grown == self._asked else 0):
                 self._grow(seeds)
+            alone = self._divided(done) if function is tasks.refine and turn == 0 else None
             turn += 1
-            tiles = self._next_tiles(waiting, layers, turn)
+            tiles = self._next_tiles(waiting, alone, layers, turn)
 
     def _regrouped(self) -> Sequence[Place]:
         """Unites the patches of each piece, in which all points are placed."""
@@ -285,8 +288,8 @@ class Passes:
             )
         self._grown *= 2
 
-    def _done(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> list[Waiting]:
-        """Calls a function of tiles, and numbers their vertices; returns those in which something waits."""
+    def _done(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> list[Done]:
+        """Calls a function of tiles, and numbers their vertices."""
         if function is tasks.refine:
             options = {**options, "only": len(tiles) == 1}
         todo = [self._task(function, place, options) for place in tiles]
@@ -307,9 +310,8 @@ class Passes:
                 assert task.then is not None
                 self._cores[task.then.name] = task.then
                 self._held.append(Held(task.then.name, tasks.CORE, self._vertices, self._pieces, task.name))
-            if summary["seeds"]:
-                divided, rest = summary.get("divided", False), summary.get("rest", True)
-                found.append(Waiting(task.name, self._vertices, summary["seeds"], divided, rest))
+            divided, rest = summary.get("divided", False), summary.get("rest", True)
+            found.append(Done(task.name, self._vertices, summary["seeds"], divided, rest))
             self._pieces += 1
             self._vertices += summary["inserted"]
             self._warnings += [each for each in summary["warnings"] if each not in self._warnings]
@@ -344,9 +346,19 @@ class Passes:
         task = Task.of(finish_core, [held.name], place=held.place, first=held.first)
         return replace(task, needs=self._needed([held]))
 
-    def _next_tiles(self, waiting: Sequence[Waiting], layers: int, turn: int) -> Sequence[Place]:
-        """Takes the band around what waits out of the patches, and cuts it into tiles."""
-        reached, alone = self._reached(waiting, layers)
+    def _next_tiles(
+        self, waiting: Sequence[Done], alone: dict[Held, Done] | None, layers: int, turn: int
+    ) -> Sequence[Place]:
+        """Takes the band around what waits out of the patches, and cuts it into tiles.
+
+        Args:
+            waiting: the tiles with seeds.
+            alone: if no other patches are reached, those that their tasks have divided, each with its tile.
+            layers: of the band; turn: the number of passes before.
+        """
+        reached: dict[Held, list[Done]] = {}
+        if alone is None:
+            reached, alone = self._reached(waiting, layers)
         todo = {held: self._division(held, near, layers) for held, near in reached.items() if held not in alone}
         divided = dict(zip(todo, self._runner.run(list(todo.values())), strict=True))
         parts, kept = list[Held](), list[Held]()
@@ -372,14 +384,20 @@ class Passes:
         self._passes.append((summary["tiles"], summary["triangles"]))
         return [(join.name, place) for place in range(summary["tiles"])]
 
-    def _division(self, held: Held, near: Sequence[Waiting], layers: int) -> Task:
+    def _division(self, held: Held, near: Sequence[Done], layers: int) -> Task:
         options = {"place": held.place, "first": held.first, "layers": layers, "others": [each.first for each in near]}
         task = Task.of(tasks.divide, [self._whole, held.name, *(each.name for each in near)], **options)
         return replace(task, needs=self._needed([held]))
 
-    def _reached(
-        self, waiting: Sequence[Waiting], layers: int
-    ) -> tuple[dict[Held, list[Waiting]], dict[Held, Waiting]]:
+    def _divided(self, done: Sequence[Done]) -> dict[Held, Done]:
+        """Returns the margins that the tasks of the first pass have divided, each with its tile.
+
+        The band is around all borders of tiles, wherever the seeds of others are. No seed reaches a core.
+        """
+        by_name = {each.name: each for each in done if each.divided}
+        return {held: by_name[held.name] for held in self._held if not held.tile and held.name in by_name}
+
+    def _reached(self, waiting: Sequence[Done], layers: int) -> tuple[dict[Held, list[Done]], dict[Held, Done]]:
         """Returns the patches that bands reach, each with the tiles whose seeds do, and those that their tasks divide.
 
         The latter are the margins that other tiles reach no further than their own seeds do.

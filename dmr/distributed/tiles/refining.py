@@ -85,7 +85,7 @@ def refine_patch(
     with _admitting, step("tile"):
         tile = tile_of(patch, whole, threads or device.threads or None)
     if tile.frozen.all():
-        return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, 0, ())
+        return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, tile.border, 0, ())
     prepare(device, bounds.options)
     with ExitStack() as held:
         with step("wait"), _counted(device):

@@ -219,18 +219,21 @@ def refine(
     layers: int,
     depth: int,
     only: bool = False,
+    around_border: bool = False,
     placed: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Refines a tile. The output is its margin (0), and then the core, unless that is small; `out` has its reach (1).
 
-    Bands are made of margins, while large cores are on their way to their files. If something waits, `out` also has
-    the margin as `divide` divides it, as long as no other tile has a seed that is nearer to it.
+    Bands are made of margins, while large cores are on their way to their files. If the band has triangles of the
+    margin, `out` also has the margin as `divide` divides it, as long as no other tile has a seed that is nearer to it.
 
     Args:
         inputs: the whole, and the folder of the tile.
         out, core, resources: as for all tasks.
         tile: its place in the folder; layers: those of the next band; depth: the layers of the margin.
         only: whether it is the only tile of the pass.
+        around_border: whether the band is also around the border with other tiles, as if there were seeds everywhere:
+            then it does not matter which seeds these have.
         placed: whether points have been placed by size.
     """
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
@@ -243,16 +246,18 @@ def refine(
         done = refine_patch(patch, whole, asked, device, depth, arrays, resources.threads, predicted, only=only)
         with arrays.finishing():
             with step("reach"):
-                reached, in_band = reach(done.margin, done.margin_border, layers, resources.threads)
+                near = done.tile_border if around_border else None
+                reached, in_band = reach(done.margin, done.margin_border, layers, resources.threads, near)
             with step("write margin"):
                 _save(done.margin, reached, out, 0)
                 if done.core is not None:
                     unreached(done.core_border).save(Stored(out, CORE))
             seeds = int(done.margin.seeds.sum())
             with step("divide"):
-                rest = seeds > 0 and _save_parts(done.margin, reached.border, in_band, out, resources.threads)
+                divided = bool(in_band.any())
+                rest = divided and _save_parts(done.margin, reached.border, in_band, out, resources.threads)
             yield {
-                "inserted": done.inserted, "seeds": seeds, "warnings": done.warnings, "divided": seeds > 0,
+                "inserted": done.inserted, "seeds": seeds, "warnings": done.warnings, "divided": divided,
                 "rest": rest, "triangles": len(done.margin.mesh.triangles) + done.core_triangles,
                 "core": done.core is not None,
             }  # fmt: skip

@@ -239,6 +239,30 @@ def test_a_band_is_what_lies_around_the_seeds():
     assert found == {tuple(sorted(t)) for t in alone.numbers[alone.mesh.triangles].tolist()}
 
 
+@pytest.mark.parametrize("wall", [[], [(4, 5)]])
+def test_tiles_divide_their_margins_for_the_first_band_whatever_others_have(wall, tmp_path):
+    """The band is around all borders, also where a segment is between two tiles, beside which nothing is a seed."""
+    corners = [(0, 0), (2, 0), (2, 1), (0, 1), (1, 0.1), (1, 0.9)]
+    plate = dmr.Pslg(corners, [(0, 1), (1, 2), (2, 3), (3, 0), *wall])
+    done, union = tiled(plate, 2000, tmp_path / "tasks", max_area=1e-3)
+    assert len(done.passes) == 2 and done.passes[0][0] > 1
+    called = {path.name.split("-")[0] for path in (tmp_path / "tasks").iterdir()}
+    assert "join" in called and not called & {"match_reaches", "divide"}
+    assert dmr.validate(union, input=plate, min_angle=30, max_area=1e-3).ok
+
+
+def test_a_band_around_a_border_is_as_if_seeds_of_others_were_there():
+    mesh = dmr.generate("grid", 900, seed=1)
+    patch, _ = unrefined_patch(mesh)
+    vertices, triangles = patch.mesh.vertices, patch.mesh.triangles
+    near = np.flatnonzero(vertices[:, 0] < 0.1)
+    without = replace(patch, seeds=np.zeros(len(triangles), np.bool_))
+    chosen = reach(without, near, 2, 1, near)[1]
+    touched = np.isin(triangles, near).any(axis=1)
+    assert not reach(without, near, 2, 1)[1].any()
+    np.testing.assert_array_equal(chosen, np.isin(triangles, triangles[touched]).any(axis=1))
+
+
 def corners_of(patch):
     return {tuple(sorted(corners)) for corners in patch.numbers[patch.mesh.triangles].tolist()}
 
