@@ -37,7 +37,7 @@ def load_library(path: Path, version: tuple[str, int] | None = None) -> ctypes.C
 
 _TYPES: dict[str, Any] = {
     "address": ctypes.c_void_p, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "uint8": ctypes.c_uint8,
-    "uint16": ctypes.c_uint16,
+    "uint16": ctypes.c_uint16, "double": ctypes.c_double,
 }  # fmt: skip
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import distinct
 from dmr.common.text import option
 from dmr.common.threads import thread_count
-from dmr.distributed.threaded import by_pieces
 from dmr.distributed.tiles.patch import Edges
 from dmr.distributed.tiles.piece import Arrays, Int64
-from dmr.distributed.unions.native import shapes, walls
+from dmr.distributed.unions.native import Demand, predict, walls
 from dmr.errors import OptionError
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int, Mesh
@@ -132,6 +132,8 @@ class Bounds:
 # Triangles of the result for a triangle below the bound on angles (measured on random points at 30 degrees).
 FOR_A_SKINNY_TRIANGLE = 4.0
 
+MOST_WEIGHT = 2.0**31  # of a triangle, more than a mesh has; sums of weights are exact as floating-point numbers
+
 
 def predicted_triangles(
     mesh: Mesh, bounds: Bounds, *, edges: Edges | None = None, lines: Int64 | None = None, threads: int | None = None
@@ -147,37 +149,76 @@ def predicted_triangles(
     Returns:
         (m,) float64 as the bound on angles needs, and (m,) as the bounds on areas and edges need.
     """
+    wanted = ("areas", "by_angle", "by_size", "thin")
+    found = _predicted(mesh, bounds.options, wanted, threads)
+    channels = _channels(mesh, bounds.options, found["thin"], edges, lines, threads)
+    _add_channels(found["by_angle"], *channels)
+    return found["by_angle"], _by_size(mesh, bounds, found["areas"], found["by_size"])
 
-    options = bounds.options
-    area, skinny, thin = shapes(
-        mesh.vertices, mesh.triangles, thresholds(options).cosine_squared, LONG_FOR_HEIGHT, thread_count(threads)
+
+def predicted_weights(
+    mesh: Mesh, bounds: Bounds, *, edges: Edges, lines: Int64 | None = None, threads: int | None = None
+) -> NDArray[np.int64]:
+    """Returns (m,) the triangles of the result that all bounds predict in each triangle of a mesh, 1 at least.
+
+    Arguments are those of `predicted_triangles`.
+    """
+    if bounds.local:
+        return _weights(*predicted_triangles(mesh, bounds, edges=edges, lines=lines, threads=threads))
+    found = _predicted(mesh, bounds.options, ("weights", "thin"), threads)
+    weights: NDArray[np.int64] = found["weights"]
+    between, widths, beyond = _channels(mesh, bounds.options, found["thin"], edges, lines, threads)
+    if len(between):  # few triangles, whose weights are computed again
+        rows = distinct(between, beyond[beyond >= 0])
+        again = _predicted(mesh, bounds.options, ("by_angle", "by_size"), threads, rows)
+        places = np.where(beyond >= 0, np.searchsorted(rows, beyond), -1)
+        _add_channels(again["by_angle"], np.searchsorted(rows, between), widths, places)
+        weights[rows] = _weights(again["by_angle"], again["by_size"])
+    return weights
+
+
+def _predicted(
+    mesh: Mesh,
+    options: RefineOptions,
+    wanted: Collection[str],
+    threads: int | None,
+    rows: NDArray[np.intp] | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Returns what `predict` finds without channels, and without bounds by place."""
+    demand = Demand(
+        cosine_squared=thresholds(options).cosine_squared,
+        long_edge=LONG_FOR_HEIGHT,
+        for_skinny=FOR_A_SKINNY_TRIANGLE,
+        over_fewest=OVER_THE_FEWEST,
+        max_area=np.inf if options.max_area is None else options.max_area,
+        most=MOST_WEIGHT,
     )
-    by_angle, by_size = np.empty(len(area)), np.empty(len(area))
+    return predict(mesh.vertices, mesh.triangles, demand, mesh.area_bounds, wanted, thread_count(threads), rows)
 
-    def predict(rows: slice) -> None:
-        by_angle[rows] = np.where(skinny[rows], FOR_A_SKINNY_TRIANGLE, 1.0)
-        by_size[rows] = _by_area(mesh, options, area[rows], rows)
 
-    by_pieces(len(area), predict, threads)
+def _weights(by_angle: Float, by_size: Float) -> NDArray[np.int64]:
+    return np.ceil(np.minimum(np.maximum(by_angle, by_size), MOST_WEIGHT)).astype(np.int64)
+
+
+def _channels(
+    mesh: Mesh,
+    options: RefineOptions,
+    thin: NDArray[np.bool_],
+    edges: Edges | None,
+    lines: Int64 | None,
+    threads: int | None,
+) -> tuple[NDArray[np.intp], Float, Int]:
+    """Returns what `_between_segments` does of thin triangles, with the widths that count for a bound on angles."""
     between, widths, beyond = _between_segments(mesh, np.flatnonzero(thin), edges, lines, threads)
     share = (options.min_angle or 0.0) / 30.0
-    widths *= share * np.sqrt(share)  # about as numbers of triangles grow with the bound on angles (measured)
+    return between, widths * (share * np.sqrt(share)), beyond  # about as numbers of triangles grow (measured)
+
+
+def _add_channels(by_angle: Float, between: NDArray[np.intp], widths: Float, beyond: NDArray[np.integer[Any]]) -> None:
+    """Adds to what triangles need: those `between` two walls, and `beyond` them, -1 if there is none."""
     by_angle[between] = np.maximum(by_angle[between], FOR_A_WIDTH * widths)
     inner = beyond >= 0
     np.add.at(by_angle, beyond[inner], BEYOND_A_WIDTH * widths[inner])
-    return by_angle, _by_size(mesh, bounds, area, by_size)
-
-
-def _by_area(mesh: Mesh, options: RefineOptions, area: Float, rows: slice) -> Float:
-    """Predicts what the largest areas need in some triangles, which have these areas."""
-    by_area = np.zeros(len(area))
-    if options.max_area is not None:
-        by_area = OVER_THE_FEWEST * area / options.max_area
-    if mesh.area_bounds is not None:
-        bound = mesh.area_bounds[rows]
-        own = np.where(bound > 0, bound, np.inf)
-        by_area = np.maximum(by_area, OVER_THE_FEWEST * area / own)
-    return by_area
 
 
 def _by_size(mesh: Mesh, bounds: Bounds, area: Float, by_size: Float) -> Float:

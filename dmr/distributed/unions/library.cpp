@@ -1,27 +1,20 @@
-// The C interface of unions and components (dmr/distributed/unions/native.py).
+// The C interface of unions, components and blocks (dmr/distributed/unions/native.py).
 #include <algorithm>
 #include <cmath>
 #include <mutex>
 #include <new>
 #include <vector>
 
+#include "blocks.hpp"
 #include "components.hpp"
 #include "portable/interrupts.hpp"
+#include "predictions.hpp"
 #include "rows.hpp"
 #include "union.hpp"
 
 using namespace unions;
 
 namespace {
-
-struct Point {
-    double x, y;
-};
-
-double squared_length(Point a, Point b) {
-    const double x = b.x - a.x, y = b.y - a.y;
-    return x * x + y * y;
-}
 
 // Does work that a signal ends.
 template <class Work> void interruptible(const Work &work) {
@@ -35,7 +28,7 @@ template <class Work> void interruptible(const Work &work) {
 
 } // namespace
 
-extern "C" int32_t dmr_unions_interface() { return 3; }
+extern "C" int32_t dmr_unions_interface() { return 4; }
 
 // Copies rows of a table, each of `width` bytes; `rows` are of int64 if `wide`, else of int32.
 extern "C" void dmr_take_rows(const unsigned char *table, int64_t width, const void *rows, int32_t wide, int64_t count,
@@ -76,23 +69,26 @@ extern "C" void dmr_cut_edges(const int32_t (*neighbours)[3], const int32_t (*se
     interruptible([&] { flag_cut_edges({neighbours, segments}, frozen, count, threads, found); });
 }
 
-// Computes the area of each triangle, and flags: 1 if its smallest angle is below the bound whose squared cosine is
-// given, and 2 if it is, and the longest edge is more than `long_edge` times the height above it.
-extern "C" void dmr_shapes(const Point *points, const int32_t (*triangles)[3], int64_t count, double cosine_squared,
-                           double long_edge, int32_t threads, double *areas, unsigned char *flags) {
+// Predicts the triangles of the result in some triangles, or in all if `rows` is null. Writes what is wanted of each:
+// its area, what the bound on angles needs, what the bounds on areas need, both as a whole number, and whether it is
+// skinny and flat. What is null is not wanted.
+extern "C" void dmr_predict(const Point *points, const int32_t (*triangles)[3], const int64_t *rows, int64_t count,
+                            const Demand *demand, int32_t threads, double *areas, double *by_angle, double *by_size,
+                            int64_t *weights, unsigned char *thin) {
     interruptible([&] {
         by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t t = begin; t < end; ++t) {
-                const Point a = points[triangles[t][0]], b = points[triangles[t][1]], c = points[triangles[t][2]];
-                const double p = squared_length(a, b), q = squared_length(b, c), r = squared_length(c, a);
-                const double area = 0.5 * std::abs((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
-                // The dot product of the two longer edges. The square of the sine of the angle between them is
-                // (2 area)^2 over the product of their squared lengths.
-                const double dot = 0.5 * (p + q + r) - std::min(std::min(p, q), r);
-                const bool skinny = dot * dot > cosine_squared * (dot * dot + 4.0 * area * area);
-                const bool thin = skinny && std::max(std::max(p, q), r) > long_edge * 2.0 * area;
-                areas[t] = area;
-                flags[t] = (unsigned char)(skinny + 2 * thin);
+            for (std::size_t i = begin; i < end; ++i) {
+                const Prediction found = predict(*demand, points, triangles, rows == nullptr ? i : rows[i]);
+                if (areas != nullptr)
+                    areas[i] = found.area;
+                if (by_angle != nullptr)
+                    by_angle[i] = found.by_angle;
+                if (by_size != nullptr)
+                    by_size[i] = found.by_size;
+                if (weights != nullptr)
+                    weights[i] = weight_of(*demand, found);
+                if (thin != nullptr)
+                    thin[i] = found.thin;
             }
         });
     });
@@ -133,25 +129,42 @@ extern "C" void dmr_walls(const Point *points, const int32_t (*triangles)[3], co
     });
 }
 
-// Sorts values into `bins` bins of a width from `low` on, of which the last has all higher ones, and adds up the
-// weights in each.
-extern "C" void dmr_bins(const double *values, const int64_t *weights, int64_t count, double low, double width,
-                         int32_t bins, int32_t threads, int16_t *found, int64_t *sums) {
+// Divides some triangles, or all if `rows` is null, into blocks of about equal weight, and writes the block of each.
+// Returns 0, or -1 if there is too little memory.
+extern "C" int32_t dmr_blocks(const Point *points, const int32_t (*triangles)[3], const int64_t *rows,
+                              const int64_t *weights, int64_t count, int32_t blocks, double shift, int32_t threads,
+                              int32_t *found) {
+    int32_t result = 0;
+    interruptible([&] {
+        try {
+            Blocks({points, triangles, rows, weights, std::size_t(count)}, blocks, shift, threads, found);
+        } catch (const std::bad_alloc &) {
+            result = -1;
+        }
+    });
+    return result;
+}
+
+// Adds up the weights in each block.
+extern "C" void dmr_block_weights(const int32_t *block, const int64_t *weights, int64_t count, int32_t blocks,
+                                  int32_t threads, int64_t *sums) {
     interruptible([&] {
         std::mutex one_adds;
-        triangulation::share_indices(threads, count, [&](std::size_t begin, std::size_t end) {
-            std::vector<int64_t> own(bins);
-            for (std::size_t i = begin; i < end; ++i) {
-                if (i % ROWS_PER_STOP == 0)
-                    host::stop_point();
-                found[i] = int16_t(width > 0.0 ? std::min((values[i] - low) / width, bins - 1.0) : 0.0);
-                own[found[i]] += weights[i];
-            }
+        by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+            std::vector<int64_t> own(blocks);
+            for (std::size_t i = begin; i < end; ++i)
+                own[block[i]] += weights[i];
             const std::lock_guard<std::mutex> lock(one_adds);
-            for (int32_t k = 0; k < bins; ++k)
+            for (int32_t k = 0; k < blocks; ++k)
                 sums[k] += own[k];
         });
     });
+}
+
+// Flags the triangles, among those flagged before, with an edge to another block or patch that is no segment.
+extern "C" void dmr_beside_cuts(const int32_t (*neighbours)[3], const int32_t (*segments)[3], const int32_t *block,
+                                int64_t count, int32_t threads, const unsigned char *before, unsigned char *found) {
+    interruptible([&] { flag_beside_cuts({neighbours, segments}, block, count, threads, before, found); });
 }
 
 // Unites lists. Returns the length of the union, or -1 if there is too little memory.

@@ -1,4 +1,4 @@
-"""ctypes bindings of the native library of unions (`library.cpp`).
+"""ctypes bindings of the native library of unions and blocks (`library.cpp`).
 
 The structs here mirror those in the C++ files; increment `INTERFACE` in both places when they change.
 """
@@ -6,16 +6,18 @@ The structs here mirror those in the C++ files; increment `INTERFACE` in both pl
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Collection
 from ctypes import POINTER, Structure, c_double, c_int32, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.native import interruptible, load_library, members
 
-INTERFACE = 3
+INTERFACE = 4
 
 LIBRARY = Path(__file__).with_name("_unions.so")
 
@@ -26,6 +28,12 @@ class NumberedList(Structure):
     _fields_ = members("address entries", "int64 count first", "address places")
 
 
+class Demand(Structure):
+    """What a triangle of the result must meet (`Demand`): see `predict`."""
+
+    _fields_ = members("double cosine_squared long_edge for_skinny over_fewest max_area most", "address bounds")
+
+
 @cache
 def library() -> ctypes.CDLL:
     """Loads the library and declares its functions; raises NativeLibraryError as `load_library`."""
@@ -33,11 +41,13 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_unite", c_int64, POINTER(NumberedList), c_int32, c_int32, c_void_p, c_void_p)
     interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_int32, c_void_p)
-    shapes = (c_void_p, c_void_p, c_int64, c_double, c_double, c_int32, c_void_p, c_void_p)
-    interruptible(loaded, "dmr_shapes", None, *shapes)
-    interruptible(
-        loaded, "dmr_bins", None, c_void_p, c_void_p, c_int64, c_double, c_double, c_int32, c_int32, c_void_p, c_void_p
-    )
+    predict = (c_void_p, c_void_p, c_void_p, c_int64, POINTER(Demand), c_int32, *5 * [c_void_p])
+    interruptible(loaded, "dmr_predict", None, *predict)
+    blocks = (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_int32, c_double, c_int32, c_void_p)
+    interruptible(loaded, "dmr_blocks", c_int32, *blocks)
+    interruptible(loaded, "dmr_block_weights", None, c_void_p, c_void_p, c_int64, c_int32, c_int32, c_void_p)
+    beside = (c_void_p, c_void_p, c_void_p, c_int64, c_int32, c_void_p, c_void_p)
+    interruptible(loaded, "dmr_beside_cuts", None, *beside)
     walls = (c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_int32, c_void_p, c_void_p, c_void_p)
     interruptible(loaded, "dmr_walls", None, *walls)
     interruptible(loaded, "dmr_take_rows", None, c_void_p, c_int64, c_void_p, c_int32, c_int64, c_int32, c_void_p)
@@ -60,24 +70,45 @@ def components(neighbours: NDArray[np.int32], threads: int = 1) -> NDArray[np.in
     return labels
 
 
-def shapes(
-    points: NDArray[np.float64], triangles: NDArray[np.int32], cosine_squared: float, long_edge: float, threads: int
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Returns the area of each triangle, whether it is skinny, and whether it is skinny and flat.
+# What `predict` finds of each triangle, in the order of the library's arguments.
+PREDICTED = {"areas": np.float64, "by_angle": np.float64, "by_size": np.float64, "weights": np.int64, "thin": np.bool_}
+
+
+def predict(
+    points: NDArray[np.float64],
+    triangles: NDArray[np.int32],
+    demand: Demand,
+    bounds: NDArray[np.float64] | None,
+    wanted: Collection[str],
+    threads: int,
+    rows: NDArray[np.intp] | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Predicts the triangles of the result in triangles of a mesh.
 
     Args:
         points: (n, 2); triangles: (m, 3), the numbers of the corners.
-        cosine_squared: of the bound on angles; a triangle with a smaller angle is skinny.
-        long_edge: the longest edge of a flat triangle is longer than this times the height above it.
-        threads: that compute.
+        demand: `cosine_squared` of the bound on angles: a triangle with a smaller angle is skinny, and becomes
+            `for_skinny` triangles, and if its longest edge is longer than `long_edge` times the height above it, it is
+            thin; `over_fewest`: triangles of the result over those that areas need at least; `max_area`, infinite if
+            there is none; `most`: the largest weight. Its `bounds` are set here.
+        bounds: (m,) on the area of each triangle.
+        wanted: names of `PREDICTED`; threads: that compute; rows: the numbers of the triangles, None for all.
+
+    Returns:
+        By name, of each triangle: its area, what the bounds on angles and on areas need, the larger of both, rounded
+        up, and whether it is thin.
     """
     points, triangles = np.ascontiguousarray(points, np.float64), np.ascontiguousarray(triangles, np.int32)
-    areas, flags = np.empty(len(triangles)), np.empty(len(triangles), np.uint8)
-    library().dmr_shapes(
-        points.ctypes.data, triangles.ctypes.data, len(triangles), cosine_squared, long_edge, threads,
-        areas.ctypes.data, flags.ctypes.data,
+    bounds = None if bounds is None else np.ascontiguousarray(bounds, np.float64)
+    demand.bounds = None if bounds is None else bounds.ctypes.data
+    count = len(triangles) if rows is None else len(rows)
+    found = {name: np.empty(count, PREDICTED[name]) for name in wanted}
+    outputs = (found[name].ctypes.data if name in found else None for name in PREDICTED)
+    library().dmr_predict(
+        points.ctypes.data, triangles.ctypes.data, None if rows is None else rows.ctypes.data, count, demand, threads,
+        *outputs,
     )  # fmt: skip
-    return areas, (flags & 1).astype(np.bool_), (flags & 2).astype(np.bool_)
+    return found
 
 
 def walls(
@@ -107,20 +138,66 @@ def walls(
     return found, lengths, heights
 
 
-def bins(
-    values: NDArray[np.float64], weights: NDArray[np.int64], low: float, width: float, count: int, threads: int
-) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
-    """Returns the bin of each value, of `count` ones of a width from `low` on, and the weight of each bin.
+def blocks_of(
+    points: NDArray[np.float64],
+    triangles: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    blocks: int,
+    shift: float,
+    threads: int,
+    rows: NDArray[np.intp] | None = None,
+) -> NDArray[np.int32]:
+    """Divides triangles into k-d blocks of about equal weight: along the longer extent, ties broken by place.
 
     Args:
-        values, weights: (n,), not below `low`; low: where bins begin; width: of a bin; 0 puts all into the first.
-        count: of the bins, the last of which has all higher values; at most 2^15.
-        threads: that compute.
+        points: (n, 2); triangles: (m, 3), the numbers of the corners, whose means are divided.
+        weights: (k,) above 0; blocks: how many, 1 to k.
+        shift: of the first division of each part, in weights of a block, between -0.5 and 0.5.
+        threads: that compute; rows: (k,) the numbers of the triangles; None for all.
+
+    Returns:
+        (k,) the block of each.
+
+    Raises:
+        MemoryError: there is too little memory.
     """
-    values, weights = np.ascontiguousarray(values), np.ascontiguousarray(weights)
-    found, sums = np.empty(len(values), np.int16), np.zeros(count, np.int64)
-    library().dmr_bins(
-        values.ctypes.data, weights.ctypes.data, len(values), low, width, count, threads, found.ctypes.data,
-        sums.ctypes.data,
+    points, triangles = np.ascontiguousarray(points, np.float64), np.ascontiguousarray(triangles, np.int32)
+    weights, found = np.ascontiguousarray(weights, np.int64), np.empty(len(weights), np.int32)
+    lacks_memory = library().dmr_blocks(
+        points.ctypes.data, triangles.ctypes.data, None if rows is None else rows.ctypes.data, weights.ctypes.data,
+        len(weights), blocks, shift, threads, found.ctypes.data,
     )  # fmt: skip
-    return found, sums
+    if lacks_memory:
+        raise MemoryError
+    return found
+
+
+def block_weights(block: NDArray[np.int32], weights: NDArray[np.int64], blocks: int, threads: int) -> NDArray[np.int64]:
+    """Returns (blocks,) the sum of the weights in each block; `threads` compute."""
+    sums = np.zeros(blocks, np.int64)
+    library().dmr_block_weights(
+        block.ctypes.data, weights.ctypes.data, len(block), blocks, threads, sums.ctypes.data
+    )  # fmt: skip
+    return sums
+
+
+def beside_cuts(
+    neighbours: NDArray[np.int32],
+    segments: NDArray[np.int32],
+    block: NDArray[np.int32],
+    seeds: NDArray[np.bool_],
+    threads: int,
+) -> NDArray[np.bool_]:
+    """Returns (m,) which of the triangles that are seeds have an edge to another block or patch that is no segment.
+
+    Args:
+        neighbours, segments: (m, 3) the triangle across each edge, and the segment on it, -1 where there is none.
+        block, seeds: (m,); threads: that compute.
+    """
+    neighbours, segments = np.ascontiguousarray(neighbours), np.ascontiguousarray(segments)
+    seeds, found = np.ascontiguousarray(seeds), np.empty(len(seeds), np.bool_)
+    library().dmr_beside_cuts(
+        neighbours.ctypes.data, segments.ctypes.data, block.ctypes.data, len(seeds), threads, seeds.ctypes.data,
+        found.ctypes.data,
+    )  # fmt: skip
+    return found

@@ -88,6 +88,20 @@ inline void flag_frozen(const Edges &edges, std::size_t count, int threads, unsi
     });
 }
 
+// Flags the triangles, among those flagged before, with an edge to another block or patch that is no segment.
+inline void flag_beside_cuts(const Edges &edges, const int32_t *block, std::size_t count, int threads,
+                             const unsigned char *before, unsigned char *found) {
+    by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t) {
+            const auto is_cut = [&](int k) {
+                const int32_t across = edges.neighbours[t][k];
+                return edges.segments[t][k] < 0 && (across < 0 || block[across] != block[t]);
+            };
+            found[t] = before[t] && (is_cut(0) || is_cut(1) || is_cut(2));
+        }
+    });
+}
+
 // Flags the edges without a segment between a triangle that is not frozen and one that is, at the former.
 inline void flag_cut_edges(const Edges &edges, const unsigned char *frozen, std::size_t count, int threads,
                            unsigned char (*found)[3]) {

@@ -16,10 +16,9 @@ from dmr.distributed.tiles import passes, refining, tasks
 from dmr.distributed.tiles.bands import are_nearest, parted, reach, reached_by
 from dmr.distributed.tiles.bounds import FOR_A_SKINNY_TRIANGLE, Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
-from dmr.distributed.tiles.cutting import block_of_each
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, with_numbers
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
-from dmr.distributed.unions.native import components
+from dmr.distributed.unions.native import blocks_of, components
 from dmr.distributed.unions.numbering import Union
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.memory import open_device
@@ -365,11 +364,12 @@ def test_a_channel_of_two_triangles_is_cut(tmp_path):
 def test_blocks_have_about_equal_weights():
     random = np.random.default_rng(1)
     places, weights = random.random((4000, 2)), random.integers(1, 20, 4000)
+    triangles = np.repeat(np.arange(4000, dtype=np.int32)[:, None], 3, axis=1)
     for shift in (0.0, 0.31):
-        block = block_of_each(places, weights, 7, shift)
+        block = blocks_of(places, triangles, weights, 7, shift, 2)
         shares = np.bincount(block, weights) / weights.sum() * 7
         assert len(shares) == 7 and shares.max() < 1 + 2 * shift + 0.05
-    assert len(np.unique(block_of_each(places[:5], np.array([1000, 1, 1, 1, 1]), 5, 0.0))) == 5
+    assert len(np.unique(blocks_of(places, triangles[:5], np.array([1000, 1, 1, 1, 1]), 5, 0.0, 1))) == 5
 
 
 def test_components_are_those_that_edges_connect():

@@ -52,14 +52,21 @@ def main(library=None):
     keys = np.sort(edge_keys(corners[:50_000, 0], corners[:50_000, 1]))
     numbers, weights = corners[:, 0].astype(np.int64), random.integers(1, 9, len(corners))
     for threads in THREADS:
-        found = [*native.shapes(points, corners, 0.75, 4.0, threads), flags(1000, numbers, threads)]
+        demand = native.Demand(
+            cosine_squared=0.75, long_edge=4.0, for_skinny=4.0, over_fewest=1.6, max_area=0.1, most=9
+        )
+        found = [*native.predict(points, corners, demand, None, native.PREDICTED, threads).values()]
+        found.append(flags(1000, numbers, threads))
         found += native.walls(points, corners, np.arange(0, len(corners), 2), keys, threads)
-        found += native.bins(points[numbers, 0], weights, 0.0, 1e-3, 1000, threads)
+        for blocks in (7, 1000):
+            block = native.blocks_of(points, corners, weights, blocks, 0.31, threads)
+            found += [block, native.block_weights(block, weights, blocks, threads)]
         found += [rows_taken(points, numbers, threads), rows_taken(corners, corners[:, 1], threads)]
         found += [touching(corners, points[:, 0] < 0.1, threads, least=each) for each in (1, 2)]
         across = np.where(corners < 900, corners, -1).astype(np.int32)
         found.append(frozen(across, across[:, ::-1], threads))
         found.append(at_frozen(across, across[:, ::-1], found[-1], threads))
+        found.append(native.beside_cuts(across, across[:, ::-1], block, found[-2], threads))
         print(json.dumps(["triangles", threads, digest(*found)]), flush=True)
 
 

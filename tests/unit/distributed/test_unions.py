@@ -13,7 +13,16 @@ from scipy.sparse.csgraph import connected_components
 
 from dmr.distributed.output.part_file import unite_after
 from dmr.distributed.threaded import at_frozen, flags, frozen, joined, rows_taken, touching
-from dmr.distributed.unions.native import bins, components, shapes, walls
+from dmr.distributed.unions.native import (
+    PREDICTED,
+    Demand,
+    beside_cuts,
+    block_weights,
+    blocks_of,
+    components,
+    predict,
+    walls,
+)
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite
 
@@ -73,21 +82,28 @@ small = st.integers(-9, 9)
 
 
 @given(st.lists(st.tuples(*6 * [small]), max_size=20), st.sampled_from([0.5, 0.75, 0.9]), st.sampled_from([1, 3]))
-def test_shapes_of_triangles(corners, cosine_squared, threads):
+def test_predictions_for_triangles(corners, cosine_squared, threads):
     """With small whole coordinates and these bounds, floating-point arithmetic is exact but for the products of 0.9."""
-    points = np.array(corners, float).reshape(-1, 2)
-    areas, skinny, thin = shapes(
-        points, np.arange(len(points), dtype=np.int32).reshape(-1, 3), cosine_squared, 4.0, threads
-    )
+    points, count = np.array(corners, float).reshape(-1, 2), len(corners)
+    triangles = np.arange(3 * count, dtype=np.int32).reshape(-1, 3)
+    demand = Demand(cosine_squared=cosine_squared, long_edge=4, for_skinny=4, over_fewest=2, max_area=8, most=30)
+    bounds = np.arange(-1.0, count - 1)  # those that are not above 0 are none
+    found = predict(points, triangles, demand, bounds, PREDICTED, threads)
     for k, (ax, ay, bx, by, cx, cy) in enumerate(corners):
         doubled = abs((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))
         shortest, *longer = sorted([(bx - ax) ** 2 + (by - ay) ** 2, (cx - bx) ** 2 + (cy - by) ** 2,
                                     (ax - cx) ** 2 + (ay - cy) ** 2])  # fmt: skip
         dot = Fraction(shortest + sum(longer), 2) - shortest
         below = dot * dot > Fraction(cosine_squared) * (dot * dot + doubled * doubled)
-        assert areas[k] == doubled / 2
-        assert skinny[k] == below
-        assert thin[k] == (below and longer[1] > 4 * doubled)
+        by_size = max(doubled / 8, doubled / bounds[k] if bounds[k] > 0 else 0)
+        assert found["areas"][k] == doubled / 2
+        assert found["by_angle"][k] == (4 if below else 1)
+        assert found["by_size"][k] == by_size
+        assert found["thin"][k] == (below and longer[1] > 4 * doubled)
+        assert found["weights"][k] == np.ceil(min(max(4 if below else 1, by_size), 30))
+    rows = np.arange(0, count, 2)
+    some = predict(points, triangles, demand, bounds, ("weights",), threads, rows)
+    assert list(some) == ["weights"] and some["weights"].tolist() == found["weights"][rows].tolist()
 
 
 @given(st.lists(st.integers(0, 20), max_size=40), st.sampled_from([np.int32, np.int64]), st.sampled_from([1, 3]))
@@ -128,15 +144,42 @@ def test_walls_of_triangles(corners, listed):
         assert rounding_decides or (found[t] == best and lengths[t] == pytest.approx(most))
 
 
-@given(st.lists(st.tuples(st.integers(0, 99), st.integers(1, 9)), max_size=40), st.sampled_from([0.0, 7.0, 12.5]))
-def test_bins(pairs, width):
-    values, weights = np.array([each for each, _ in pairs], float), np.array([each for _, each in pairs], np.int64)
-    found, sums = bins(values, weights, 0.0, width, 8, 3)
-    expected = [min(int(value // width), 7) if width else 0 for value in values.tolist()]
-    assert found.tolist() == expected
-    assert sums.tolist() == [
-        sum(w for w, k in zip(weights.tolist(), expected, strict=True) if k == b) for b in range(8)
-    ]
+@given(st.lists(st.tuples(small, small, st.integers(1, 9)), min_size=1, max_size=40), st.data())
+def test_blocks(given_ones, data):
+    """Along the longer extent, the lower half has less than its share of the weight, unless it needs more points."""
+    places, weights = np.array([each[:2] for each in given_ones], float), np.array([each[2] for each in given_ones])
+    count = data.draw(st.integers(1, len(places)))
+    shift, threads = data.draw(st.sampled_from([0.0, 0.31, -0.38])), data.draw(st.sampled_from([1, 3]))
+
+    def divide(rows, first, blocks):
+        if blocks == 1:
+            return dict.fromkeys(rows, first)
+        extents = np.ptp(places[rows], axis=0)
+        rows = sorted(rows, key=lambda k: (places[k][int(extents[1] > extents[0])], k))
+        left = blocks // 2
+        below = int((np.cumsum(weights[rows]) < (left + shift) / blocks * weights[rows].sum()).sum())
+        if not left <= below <= len(rows) - (blocks - left):
+            below = left
+        return divide(rows[:below], first, left) | divide(rows[below:], first + left, blocks - left)
+
+    expected = divide(list(range(len(places))), 0, count)
+    triangles = np.repeat(np.arange(len(places), dtype=np.int32)[:, None], 3, axis=1)
+    found = blocks_of(places, triangles, weights, count, shift, threads)
+    assert found.tolist() == [expected[k] for k in range(len(places))]
+    listed = blocks_of(places, triangles[::-1], weights, count, shift, threads, np.arange(len(places))[::-1].copy())
+    assert listed.tolist() == found.tolist()
+    sums = block_weights(found, weights, count, threads)
+    assert sums.tolist() == np.bincount(found, weights, minlength=count).tolist()
+
+
+def test_seeds_beside_cuts():
+    neighbours, segments = np.array([[1, -1, -1], [0, 2, -1], [1, -1, -1]], np.int32), np.full((3, 3), -1, np.int32)
+    segments[:2, 1:] = 0
+    segments[2] = [1, 2, 3]
+    seeds, block = np.ones(3, np.bool_), np.array([0, 1, 1], np.int32)
+    assert beside_cuts(neighbours, segments, block, seeds, 2).tolist() == [True, True, False]
+    assert beside_cuts(neighbours, segments, np.zeros(3, np.int32), seeds, 1).tolist() == [False, False, False]
+    assert beside_cuts(neighbours, segments, block, ~seeds, 1).tolist() == [False, False, False]
 
 
 @pytest.mark.parametrize("threads", [1, 4])
