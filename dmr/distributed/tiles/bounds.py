@@ -169,7 +169,7 @@ def predicted_weights(
     weights: NDArray[np.int64] = found["weights"]
     between, widths, beyond = _channels(mesh, bounds.options, found["thin"], edges, lines, threads)
     if len(between):  # few triangles, whose weights are computed again
-        rows = distinct(between, beyond[beyond >= 0])
+        rows = distinct(between, beyond[beyond >= 0]).astype(np.intp)
         again = _predicted(mesh, bounds.options, ("by_angle", "by_size"), threads, rows)
         places = np.where(beyond >= 0, np.searchsorted(rows, beyond), -1)
         _add_channels(again["by_angle"], np.searchsorted(rows, between), widths, places)

@@ -102,7 +102,7 @@ def predict(
     bounds = None if bounds is None else np.ascontiguousarray(bounds, np.float64)
     demand.bounds = None if bounds is None else bounds.ctypes.data
     count = len(triangles) if rows is None else len(rows)
-    found = {name: np.empty(count, PREDICTED[name]) for name in wanted}
+    found: dict[str, NDArray[Any]] = {name: np.empty(count, PREDICTED[name]) for name in wanted}
     outputs = (found[name].ctypes.data if name in found else None for name in PREDICTED)
     library().dmr_predict(
         points.ctypes.data, triangles.ctypes.data, None if rows is None else rows.ctypes.data, count, demand, threads,
