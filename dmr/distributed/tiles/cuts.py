@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
+from dmr.common.threads import thread_count
 from dmr.distributed.threaded import at_frozen, flags, rows_taken, touching
 from dmr.distributed.tiles.patch import NEXT, Edges, Mask, Patch
+from dmr.distributed.unions.native import linked
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int
 
@@ -43,7 +45,7 @@ def edges_of(patch: Patch, threads: int | None = None) -> Edges:
         edge = edge_keys(corners[rows, NEXT[k]], corners[rows, AFTER_NEXT[k]])
         place = np.minimum(np.searchsorted(keys, edge), len(keys) - 1)
         found[with_two[rows], k] = np.where(keys[place] == edge, order[place], -1)
-    return Edges(patch.mesh.neighbours, found)
+    return Edges(linked(triangles, len(patch.numbers), thread_count(threads)), found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@
 
 #include "blocks.hpp"
 #include "components.hpp"
+#include "links.hpp"
 #include "portable/interrupts.hpp"
 #include "predictions.hpp"
 #include "rows.hpp"
@@ -195,6 +196,21 @@ extern "C" void dmr_find_numbers(const List *list, const int64_t *wanted, int64_
             }
         });
     });
+}
+
+// Finds the triangle across each edge of triangles that do not overlap, -1 if there is none. Returns 0, or -1 if there
+// is too little memory.
+extern "C" int32_t dmr_link(const int32_t (*triangles)[3], int64_t count, int64_t vertices, int32_t threads,
+                            int32_t (*neighbours)[3]) {
+    int32_t result = 0;
+    interruptible([&] {
+        try {
+            link(triangles, std::size_t(count), std::size_t(vertices), threads, neighbours);
+        } catch (const std::bad_alloc &) {
+            result = -1;
+        }
+    });
+    return result;
 }
 
 // Finds the connected components of triangles: labels[t] becomes the smallest number of a triangle in that of t. Of

@@ -41,6 +41,7 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_unite", c_int64, POINTER(NumberedList), c_int32, c_int32, c_void_p, c_void_p)
     interruptible(loaded, "dmr_find_numbers", None, POINTER(NumberedList), c_void_p, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_components", None, c_void_p, c_int64, c_int32, c_void_p)
+    interruptible(loaded, "dmr_link", c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p)
     predict = (c_void_p, c_void_p, c_void_p, c_int64, POINTER(Demand), c_int32, *5 * [c_void_p])
     interruptible(loaded, "dmr_predict", None, *predict)
     blocks = (c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_int32, c_double, c_int32, c_void_p)
@@ -68,6 +69,21 @@ def components(neighbours: NDArray[np.int32], threads: int = 1) -> NDArray[np.in
     links, labels = np.ascontiguousarray(neighbours, np.int32), np.empty(len(neighbours), np.int32)
     library().dmr_components(links.ctypes.data, len(links), threads, labels.ctypes.data)
     return labels
+
+
+def linked(triangles: NDArray[np.int32], vertices: int, threads: int) -> NDArray[np.int32]:
+    """Returns (m, 3) the triangle across each edge of triangles that do not overlap, as `Mesh.neighbours`.
+
+    Args:
+        triangles: (m, 3), the numbers of the corners; vertices: above all of these; threads: that compute.
+
+    Raises:
+        MemoryError: there is too little memory.
+    """
+    triangles, found = np.ascontiguousarray(triangles, np.int32), np.empty(triangles.shape, np.int32)
+    if library().dmr_link(triangles.ctypes.data, len(triangles), vertices, threads, found.ctypes.data):
+        raise MemoryError
+    return found
 
 
 # What `predict` finds of each triangle, in the order of the library's arguments.

@@ -58,6 +58,7 @@ def main(library=None):
         found = [*native.predict(points, corners, demand, None, native.PREDICTED, threads).values()]
         found.append(flags(1000, numbers, threads))
         found += native.walls(points, corners, np.arange(0, len(corners), 2), keys, threads)
+        found.append(native.linked(np.arange(3000, dtype=np.int32).reshape(-1, 3)[:, ::-1], 3000, threads))
         for blocks in (7, 1000):
             block = native.blocks_of(points, corners, weights, blocks, 0.31, threads)
             found += [block, native.block_weights(block, weights, blocks, threads)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+import dmr
 from dmr.distributed.output.part_file import unite_after
 from dmr.distributed.threaded import at_frozen, flags, frozen, joined, rows_taken, touching
 from dmr.distributed.unions.native import (
@@ -20,6 +21,7 @@ from dmr.distributed.unions.native import (
     block_weights,
     blocks_of,
     components,
+    linked,
     predict,
     walls,
 )
@@ -170,6 +172,19 @@ def test_blocks(given_ones, data):
     assert listed.tolist() == found.tolist()
     sums = block_weights(found, weights, count, threads)
     assert sums.tolist() == np.bincount(found, weights, minlength=count).tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=30, unique=True), st.data())
+def test_neighbours_of_triangles(places, data):
+    """Any part of a triangulation, with holes, has the neighbours that its mesh finds."""
+    points = np.array(places, float)
+    if np.linalg.matrix_rank(points[1:] - points[0]) < 2:
+        return
+    triangles = dmr.triangulate(points, device="cpu").triangles
+    chosen = data.draw(st.lists(st.booleans(), min_size=len(triangles), max_size=len(triangles)))
+    some = triangles[np.array(chosen)]
+    found = linked(some, len(points), data.draw(st.sampled_from([1, 3])))
+    np.testing.assert_array_equal(found, dmr.Mesh(points, some).neighbours)
 
 
 def test_seeds_beside_cuts():
