@@ -419,7 +419,7 @@ def test_labels_take_a_byte_per_triangle_if_they_are_few(regions, few_in_part, e
     strips = dmr.Pslg(corners, segments, regions=inside)
     parts = dmr.distributed.refine(strips, tmp_path / "out", tile_triangles=12_000, device="cpu", threads=2)
     types = set()
-    for part in parts:
+    for part in list(parts)[: parts.manifest["passes"][0]["tiles"]]:  # the last band may be in a few strips
         with np.load(parts.path(part.index)) as archive:
             if "label_rows" in archive:  # the part has the core of a tile
                 types.add(archive["label_rows"].dtype)
