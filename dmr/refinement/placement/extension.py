@@ -1,62 +1,62 @@
-"""Extends the lengths of the pieces of an outline into its domain.
+"""Extends the lengths of the pieces of an outline into its domain, about as Gmsh does.
 
-Where one size is wanted everywhere and parts of the outline are finer, the sizes between are those of a harmonic
-function, in a coarse triangulation: of the outline, and a few points between its parts. Without these points, edges
-and narrow triangles that join fine parts of an outline would give bands of small sizes.
+Where one size is wanted everywhere and parts of the outline are finer, the sizes between are interpolated in a
+triangulation of the outline, linearly except along its long edges. These join parts of the outline that are far from
+each other. Sizes in Gmsh's meshes grow along them as the power 0.75 of the distance from the finer end: faster than
+linearly, since each new point takes the mean of sizes around it, but more slowly than a harmonic function.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.memory import Device, record
+from dmr.mesh.edges import connected
 from dmr.mesh.provenance import Links, record_triangulation
-from dmr.mesh.shapes import bounding_box
 from dmr.mesh.types import Float, Int, Mesh, Pslg
+from dmr.refinement.placement.metric import lengths
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
-FEWEST_POINTS, POINTS_PER_SEGMENT, MOST_POINTS = 5, 0.08, 4096  # in the rectangle around the outline
-FAR = 32.0  # sizes: on longer edges between fine parts of an outline there are points,
-NEAR = 8.0  # on those between short pieces that are alone if they are longer than this many sizes;
-BETWEEN_LONG = 2.5  # a piece is alone if its neighbours are this many times as long,
-OF_NEIGHBOURS = 0.25  # and the sizes at its ends have this share of the difference;
-NEXT, GROWTH = 20.0, 4.0  # sizes to the first of them, and the ratio of their distances
-RESOLVED = 2.0**-20  # least distance from an end, in lengths of the edge
-POINT = record("Point")
-STEPS, ACCURACY = 1000, 1e-4  # of conjugate gradients, at most, and the largest relative residual
+Index = NDArray[np.int64]
+
+LONG = 16.0  # sizes at its finer end: a longer edge gets a point in its middle,
+RATIO, NEXT = 4.0, 4.0  # and others nearer to that end, at distances with this ratio, down to so many sizes
+STEEPEST = 0.5  # largest growth of sizes up to these points, per unit of distance
+APART = 40.0  # sizes at the coarser end: the parts that a longer edge joins are far from each other,
+MORE_APART, MOST_APART = 128.0, 4.0  # by 1 for each so many sizes more, up to this number
+BESIDE_FROM, BESIDE_TO, BESIDE = 8.0, 48.0, 1.5  # the same: sizes beside an edge count, from none to this number
+BETWEEN_LONG = 2.5  # a vertex of two pieces whose lengths have at least this ratio
+OF_LONGER = 0.35  # has the size of the shorter one, and this share of the difference
+SMALLER, NEARLY_MOST = 0.99, 0.8  # factor of sizes up to this part of the largest one, for as many triangles as Gmsh
 
 
-def extended(points: Float, pieces: Int, sizes: Float, most: float, segments: int, device: Device) -> SizeField:
+def extended(points: Float, pieces: Int, sizes: Float, most: float) -> SizeField:
     """Returns the sizes of the pieces at an outline, and between them in its domain.
 
     Args:
         points: (n, 2) vertices of the divided outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, at most `most`.
-        most: the size where no piece is near; segments: how many the outline has; device: a CPU.
+        most: the size where no piece is near.
     """
-    rows = _rows(points, min(FEWEST_POINTS + POINTS_PER_SEGMENT * segments, MOST_POINTS))
     shortest, longest = np.full(len(points), most), np.zeros(len(points))
     np.minimum.at(shortest, pieces.ravel(), np.repeat(sizes, 2))
     np.maximum.at(longest, pieces.ravel(), np.repeat(sizes, 2))
-    is_alone = np.zeros(len(points), bool)
-    is_alone[pieces[longest[pieces].min(axis=1) > BETWEEN_LONG * sizes]] = True
     # One short piece, such as the end of a slit, is of little weight beside the long ones: Gmsh's triangles are larger.
-    given = np.where(is_alone, shortest + OF_NEIGHBOURS * (longest - shortest), shortest)
-    mesh = outline_triangulation(np.concatenate([points, rows]), pieces)
-    between = _between(shortest, is_alone, mesh)
-    if len(between):
-        mesh = outline_triangulation(np.concatenate([mesh.vertices, between]), pieces)
-    values = np.full(len(mesh.vertices), most)
-    values[: len(points)] = given
-    is_given = np.zeros(len(mesh.vertices), bool)
-    is_given[: len(points)] = True  # also points of interest, which lie on no piece
-    return SizeField(mesh, _harmonic(mesh.vertices, mesh.triangles, values, is_given, device), on="vertices")
+    differs = longest > BETWEEN_LONG * shortest
+    given = np.where(differs, shortest + OF_LONGER * (longest - shortest), shortest)
+    mesh = _triangulation(points, pieces)
+    places, between = _along_long_edges(given, most, mesh, pieces)
+    if len(places):
+        mesh = _triangulation(np.concatenate([points, places]), pieces)
+    at_crossings = np.full(len(mesh.vertices) - len(given) - len(between), most)
+    values = np.concatenate([given, between, at_crossings])
+    if len(places):
+        _mix(mesh, values, range(len(points), len(points) + len(places)))
+    coarse = np.clip((values / most - NEARLY_MOST) / (1.0 - NEARLY_MOST), 0.0, 1.0)
+    return SizeField(mesh, values * (SMALLER + (1.0 - SMALLER) * coarse), on="vertices")
 
 
-def outline_triangulation(points: Float, pieces: Int) -> Mesh:
+def _triangulation(points: Float, pieces: Int) -> Mesh:
     """Returns a triangulation of the points, and of those at which pieces cross."""
     plane = triangulate_plane(Pslg.unchecked(vertices=points, segments=pieces))
     links = Links(plane.tables.finding_neighbours(), np.empty(0, np.int32))
@@ -64,71 +64,85 @@ def outline_triangulation(points: Float, pieces: Int) -> Mesh:
     return record_triangulation(Mesh.unchecked(vertices=vertices, triangles=plane.triangles), links)
 
 
-def _between(sizes: Float, is_alone: NDArray[np.bool_], mesh: Mesh) -> Float:
-    """Returns points on long edges of a triangulation, at distances from their ends that grow.
+def _along_long_edges(sizes: Float, most: float, mesh: Mesh, pieces: Int) -> tuple[Float, Float]:
+    """Returns points on the long edges of a triangulation of an outline, and the sizes there.
 
-    Sizes on an edge that joins two fine parts of an outline, such as the ends of two slits, would be as small as there
-    all along, and those around a short piece between long ones would grow too slowly.
+    Between two fine parts that are far from each other, sizes are larger than at both: they also grow from the sides of
+    the narrow triangles that join them. And the farther the parts are from each other, the less their sizes matter:
+    many tiny holes do not make the sizes in a whole domain small.
 
     Args:
-        sizes: (n,) of the shortest piece at each point of the outline.
-        is_alone: (n,) whether that piece is between long ones.
-        mesh: a triangulation of the points, and others after them.
+        sizes: (n,) at the first vertices of the mesh, those of the outline; most: the largest size.
+        mesh: the triangulation; pieces: (p, 2) of the outline.
     """
-    places, corners, n = mesh.vertices, mesh.triangles.T, len(sizes)
-    others = len(places) - n
-    size = np.concatenate([sizes, np.full(others, np.inf)])
-    is_alone = np.concatenate([is_alone, np.zeros(others, bool)])
+    corners, n, count = mesh.triangles.T, len(sizes), len(mesh.triangles)
+    sizes = np.concatenate([sizes, np.full(len(mesh.vertices) - n, most)])
     start, other = corners.ravel(), corners[[1, 2, 0]].ravel()
-    # Only edges between two points of the outline, or from one that is alone, can be long compared with their sizes.
-    some = np.flatnonzero(((start < n) & (other < n)) | is_alone[start])
-    start, other = start[some], other[some]
-    x, y = places[:, 0].copy(), places[:, 1].copy()  # taken from much faster than rows of two
+    # An edge has points from its finer end on.
+    finer = (sizes[start] < sizes[other]) | ((sizes[start] == sizes[other]) & (start < other))
+    if len(sizes) > n:  # pieces cross
+        finer &= (start < n) & (other < n)
+    edge = np.flatnonzero(finer)
+    start, other = start[edge], other[edge]
+    x, y = mesh.vertices[:, 0].copy(), mesh.vertices[:, 1].copy()  # taken from much faster than rows of two
     along_x, along_y = x[other] - x[start], y[other] - y[start]
     length = np.sqrt(along_x * along_x + along_y * along_y)
-    least = np.where(is_alone[start] & is_alone[other], NEAR, FAR)
-    joins = length > least * np.maximum(size[start], size[other])
-    far = np.flatnonzero(joins | (is_alone[start] & (length > FAR * size[start])))
-    if not far.size:
-        return np.empty((0, 2))
-    start, other, length, joins = start[far], other[far], length[far], joins[far]
-    halved = joins & (start < other)
-    found = [0.5 * (places[start[halved]] + places[other[halved]])]
-    distance = np.maximum(NEXT * size[start], RESOLVED * length)
-    while (near := distance < 0.4 * length).any():
-        part = (distance[near] / length[near])[:, None]
-        found.append(places[start[near]] + part * (places[other[near]] - places[start[near]]))
-        distance = GROWTH * distance
-    return np.concatenate(found)
+    long = np.flatnonzero(length > LONG * sizes[start])  # no piece is: a vertex has 0.35 of its longest one
+    edge, start, other = edge[long], start[long], other[long]
+    along_x, along_y, length = along_x[long], along_y[long], length[long]
+    here, there = sizes[start], sizes[other]
+    beside = _sizes_beside(sizes, mesh, edge % count, edge // count, start, other)
+    relative = length / there
+    apart = np.clip((relative - APART) / MORE_APART, 0.0, MOST_APART)
+    if apart.any():
+        component = connected(len(sizes), *pieces.T)
+        apart[component[start] == component[other]] = 0.0  # such as the two sides of a disc
+    near = BESIDE * np.clip((relative - BESIDE_FROM) / (BESIDE_TO - BESIDE_FROM), 0.0, 1.0)
+    from_start = np.maximum(there - here, np.maximum(apart * (most - here), near * (beside - here)))
+    from_end = np.maximum(np.maximum(apart * (most - there), near * (beside - there)), 0.0)
+    places, found, distance = [np.empty((0, 2))], [np.empty(0)], 0.5 * length
+    while (k := np.flatnonzero(distance >= NEXT * here)).size:
+        part = distance[k] / length[k]
+        size = here[k] + part * (there[k] - here[k])
+        size += from_start[k] * _excess(part) + from_end[k] * _excess(1.0 - part)
+        found.append(np.minimum(size, np.minimum(here[k] + STEEPEST * distance[k], most)))
+        places.append(np.stack([x[start[k]] + part * along_x[k], y[start[k]] + part * along_y[k]], axis=1))
+        distance = distance / RATIO
+    return np.concatenate(places), np.concatenate(found)
 
 
-def _rows(points: Float, count: float) -> Float:
-    """Returns about `count` points of a lattice of equilateral triangles in the rectangle around some points."""
-    left, bottom, right, top = bounding_box(points)
-    width, height = right - left, top - bottom
-    step = math.sqrt(width * height / (0.866 * count))
-    column, row = np.arange(int(width / step) + 1), np.arange(int(height / (0.866 * step)) + 1)[:, None]
-    found = np.empty((len(row), len(column), 2))
-    found[:, :, 0] = left + (column + 0.25 + 0.5 * (row & 1)) * step
-    found[:, :, 1] = bottom + (row + 0.5) * (0.866 * step)
-    return found.reshape(-1, 2)
+def _sizes_beside(sizes: Float, mesh: Mesh, triangle: Index, place: Index, start: Int, other: Int) -> Float:
+    """Returns the mean of the sizes at the two vertices opposite each edge: those of the triangles on both sides.
+
+    Args:
+        sizes: at the vertices; triangle, place: of each edge, which joins its corners `place` and `place + 1`.
+        start, other: these corners.
+    """
+    opposite = (place + 2) % 3
+    left, across = mesh.triangles[triangle, opposite], mesh.neighbours[triangle, opposite]
+    right = np.where(across >= 0, mesh.triangles[across].sum(axis=1) - start - other, left)
+    return 0.5 * (sizes[left] + sizes[right])
 
 
-def _harmonic(points: Float, triangles: Int, values: Float, is_given: NDArray[np.bool_], device: Device) -> Float:
-    """Returns values of which each is the weighted mean of its neighbours, except the given ones."""
-    n, m = len(points), len(triangles)
-    rows, moved, listed = device.empty(n, np.int32), device.empty(n, np.int32), device.empty(1, np.int32)
-    first, totals = device.empty(n + 1, np.int32), device.empty(n, np.float64)
-    ends, weights, found = device.empty(6 * m, np.int32), device.empty(6 * m, np.float64), device.array(values)
-    given = device.array(is_given.astype(np.int32))
-    device.launch(
-        "weigh_neighbours", 1, device.array(points, POINT), n, device.array(triangles.reshape(-1)), m,
-        given, rows, moved, first, ends, weights, totals, listed,
-    )  # fmt: skip
-    count = int(listed.download()[0])
-    scratch = device.empty(3 * count, np.float64)
-    device.launch(
-        "solve_means", 1, moved, rows, given, first, ends, weights, totals, count, STEPS, ACCURACY, scratch, found
-    )
-    harmonic: Float = np.clip(found.detach(), values.min(), values.max())
-    return harmonic
+def _excess(part: Float) -> Float:
+    """Returns the power 0.75 less the number itself, with the same bits everywhere (numpy.power differs)."""
+    root = np.sqrt(part)
+    found: Float = root * np.sqrt(root) - part
+    return found
+
+
+def _mix(mesh: Mesh, values: Float, some: range) -> None:
+    """Sets the values at some vertices to the means of those of their neighbours.
+
+    The weights are inverse roots of distances. With these, sizes at the sides of a band between two fine parts spread
+    into it, and those along an edge do not become a logarithm, as they would with the weights of finite elements.
+    """
+    start, other = mesh.triangles.T.ravel(), mesh.triangles[:, [1, 2, 0]].T.ravel()
+    around = np.flatnonzero((start >= some.start) & (start < some.stop))
+    start, other = start[around], other[around]
+    weight = 1.0 / np.sqrt(lengths(mesh.vertices[other] - mesh.vertices[start]))
+    row = start - some.start
+    total = np.bincount(row, weight, len(some))
+    mixed = np.flatnonzero(total > 0.0)  # others coincide with a vertex of the outline
+    sums = np.bincount(row, weight * values[other], len(some))
+    values[some.start + mixed] = sums[mixed] / total[mixed]

@@ -81,7 +81,7 @@ class Front:
         most: int,
         *,
         lattice: int = 0,
-        harmonic: bool = False,
+        interpolated: bool = False,
     ) -> None:
         """Uploads the outline, and proposes apexes at its pieces.
 
@@ -89,8 +89,8 @@ class Front:
             outline: where the front starts; sizes: the wanted sizes; device: where it runs.
             most: points to place at most.
             lattice: the most points of a lattice, where nearly one size is wanted.
-            harmonic: whether sizes have no extreme values in the interior of the domain: then no part of it lies behind
-                a lattice of one size.
+            interpolated: whether sizes have no extreme values in the interior of the domain: then no part of it lies
+                behind a lattice of one size.
         """
         self._device, self._sizes, self._even = device, sizes.on(device), sizes.number is not None
         n = self._outline = len(outline.points)
@@ -103,8 +103,8 @@ class Front:
         self._sizes.evaluate(self._points, n, self._node_sizes)
         self._first_blocks = n  # at most, of the first nodes: each of the outline could lie in another one
         self._given, self._most_in_lattice, self._lattice = outline, lattice, None
-        inside = self.in_lattice = self._add_lattice(outline, lattice, harmonic=harmonic) if lattice else 0
-        self._passed = 0 if self._even or harmonic else inside  # points of a lattice from which the front continues
+        inside = self.in_lattice = self._add_lattice(outline, lattice, interpolated=interpolated) if lattice else 0
+        self._passed = 0 if self._even or interpolated else inside  # points of a lattice from which the front continues
         self._unflagged = n + inside  # the first node of which it is not known whether it is beside a gap
         first, across = _incident(outline.pieces, n)
         self._first_piece, self._across = device.array(first), device.array(across)
@@ -124,13 +124,13 @@ class Front:
             with device.rehearsal():
                 self._launch_round()
 
-    def _add_lattice(self, outline: Outline, most: int, *, harmonic: bool) -> int:
+    def _add_lattice(self, outline: Outline, most: int, *, interpolated: bool) -> int:
         """Adds the points of a lattice to the nodes; returns their number."""
         device, n = self._device, self._outline
         largest = float(self._node_sizes.download()[outline.pieces].max())
         found = self._lattice = lattice_points(
             outline.points, outline.pieces, outline.boundary, largest, self._sizes, device, most, even=self._even,
-            fewest=0 if self._even or harmonic else FEWEST_IN_LATTICE,
+            fewest=0 if self._even or interpolated else FEWEST_IN_LATTICE,
         )  # fmt: skip
         count = found.count
         self._sides = found.sides

@@ -25,10 +25,9 @@ from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import ALMOST, Division, divide
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
-from dmr.refinement.placement.isolated import isolated
 from dmr.refinement.placement.lattice import fitting_size
 from dmr.refinement.placement.metric import lengths
-from dmr.refinement.placement.outline import Flags, Segments
+from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.reporting import Report, Shares, shares_of
 from dmr.refinement.placement.targets import SPACED, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
@@ -121,8 +120,8 @@ class DividedOutline:
     even: bool
 
     @property
-    def harmonic(self) -> bool:
-        """Whether sizes have no extreme values in the interior: one size, or those that `extended` interpolates."""
+    def interpolated(self) -> bool:
+        """Whether no sizes in the interior are smaller than all at the outline: one size, or those of `extended`."""
         if not self.nearby:
             return self.even
         return all(isinstance(source, SizeField) for source in self.nearby)
@@ -214,7 +213,7 @@ def fill(
         in_time = min(most - len(division.segment), limit.left * POINTS_PER_SECOND)
         front = Front(
             outline, sizes, device, most - len(division.segment), lattice=int(in_time) if lattice else 0,
-            harmonic=divided.harmonic,
+            interpolated=divided.interpolated,
         )  # fmt: skip
         advances = None if report is None else _front_report(mesh, sizes, report, shares.front, front.in_lattice)
         placed = front.run(limit, advances)
@@ -316,10 +315,7 @@ def _beside_fine_pieces(
         if not shorter.any():
             return ()
         given = np.where(shorter, length, sizes.number)
-        apart = isolated(mesh, segments.ends, points, pieces, origin)
-        if not (apart & shorter).any():
-            return (extended(points, pieces, given, sizes.number, len(segments.ends), device),)
-        return _beside_isolated(points, pieces, origin, given, sizes.number, apart, shorter, device)
+        return (extended(points, pieces, given, sizes.number),)
     fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
         return ()
@@ -329,27 +325,6 @@ def _beside_fine_pieces(
         wanted_growth = _growth_beside(start, end, there[fine], sizes, device)
         growth = min(max(GROWTH * max(REFERENCE / mean, 1.0), wanted_growth + FASTER), STEEPEST)
     return (SegmentSizes(start, end, length[fine], growth),)
-
-
-def _beside_isolated(
-    points: Float, pieces: Int, origin: Int, sizes: Float, most: float, apart: Flags, shorter: Flags, device: Device
-) -> tuple[SizeSource, ...]:
-    """Returns the sizes around an outline with isolated parts: those around these grow with the distance.
-
-    Args:
-        points, pieces, origin: of the divided outline; sizes: (p,) of its pieces; most: the size where none is near.
-        apart: (p,) the pieces of isolated parts; shorter: (p,) those that are shorter than wanted; some are both.
-        device: a CPU.
-    """
-    near, others = apart & shorter, ~apart
-    start, end = (points[pieces[near, k]] for k in range(2))
-    growing = SegmentSizes(start, end, sizes[near], GROWTH)
-    if not (others & shorter).any():
-        return (growing,)
-    used = distinct(pieces[others])
-    renumbered = np.searchsorted(used, pieces[others]).astype(np.int32)
-    segments = len(distinct(origin[others]))
-    return (growing, extended(points[used], renumbered, sizes[others], most, segments, device))
 
 
 def _growth_beside(start: Float, end: Float, there: Float, sizes: SizeSource, device: Device) -> float:
