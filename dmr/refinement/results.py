@@ -73,7 +73,9 @@ class Refinement(HoldsFrozen):
         device: where it ran, such as "cpu" or "cuda:0 (NVIDIA H200)"; threads: CPU threads (0 on a GPU).
         marking, balance: the strategies used.
         loop: what drove the rounds, "host" or "device"; for a tiny mesh, in the run whose result was kept.
-        steiner: points inserted by kind: off_center (with the other points of a petal), circumcenter, segment.
+        steiner: points inserted by kind: off_center (with the other points of a petal), circumcenter, segment; with
+            `size` also front, those placed by size; first, those placed in an empty interior before the first round,
+            if there are any.
         rounds: rounds, by either driver; attempts: cavities grown; acceptance: insertions over attempts.
         outcomes: cavities by outcome: inserted, lost_conflict, encroached, precision, blocked (by
             a segment that is never split), overflowed, budget.

@@ -1,6 +1,7 @@
 """One run of the refinement, from a mesh on the host to the refined mesh and its report.
 
     admit the mesh                       order, link, check, flip                        (setup)
+    place the first points               if most triangles are needles                   (placement/empty_boxes)
     check all triangles                  find bad triangles and encroached subsegments   (steps/quality_check)
     while something is bad or encroached:                                                (loop)
         select candidates                encroached subsegments, and bad triangles that no bad neighbour beats
@@ -29,6 +30,7 @@ from dmr.mesh.types import Mesh
 from dmr.refinement.optimization.rounds import optimize_mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, Progress, RefineOptions
 from dmr.refinement.placement.admission import admit_placed, checked, interpolate_attributes
+from dmr.refinement.placement.empty_boxes import with_first_points
 from dmr.refinement.placement.placing import divide_outline, fill
 from dmr.refinement.placement.reporting import Report, part_of
 from dmr.refinement.placement.smoothing import smooth
@@ -48,7 +50,7 @@ from dmr.refinement.setup.demand import (
 )
 from dmr.refinement.setup.flips import make_delaunay, refuse_unless_delaunay
 from dmr.refinement.stages import Stages
-from dmr.refinement.state.device_mesh import DeviceMesh
+from dmr.refinement.state.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.refinement.state.ending import Ending
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.records import TRIANGLE
@@ -61,7 +63,7 @@ from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
 from dmr.refinement.steps.thresholds import Thresholds, thresholds
-from dmr.refinement.strategies.first_points import rungs
+from dmr.refinement.strategies.first_points import is_around_nothing, rungs
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import triangle_count
@@ -122,11 +124,13 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
         mesh, state, notes, aspects = _placed(mesh, device, settings, statistics, clock, epochs, on_device)
     for sentence in (*notes, *_warnings(options)):
         statistics.warn(sentence)
-    work = work_of(mesh, state, settings, statistics, clock, epochs, aspects)
     if settings.size is None:  # with sizes, the smoothing has made it Delaunay
         with clock.phase("flip"):
             if on_device is None and not is_triangulation(mesh):
-                flip_to_delaunay(work, strict=options.strict)
+                flip_to_delaunay(state, statistics, epochs, strict=options.strict)
+        with clock.phase("place"):
+            mesh, state = place_first_points(mesh, state, options, statistics)
+    work = work_of(mesh, state, settings, statistics, clock, epochs, aspects)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
@@ -211,6 +215,22 @@ def _placed(
     return placement.mesh, state, notes + repaired, aspects
 
 
+def place_first_points(
+    mesh: Mesh, state: DeviceMesh, options: RefineOptions, statistics: Statistics
+) -> tuple[Mesh, DeviceMesh]:
+    """Places the first points of an outline around nothing; returns the mesh with them, on the device, too."""
+    if not is_around_nothing(state, options):
+        return mesh, state
+    most = MOST_TRIANGLES if options.max_steiner is None else options.max_steiner
+    placement = with_first_points(mesh, state, most)
+    if placement is None:
+        return mesh, state
+    state = admit_placed(placement, state.device, options.keep_segments)[0]
+    interpolate_attributes(state, placement)
+    statistics.first_points = placement.placed
+    return placement.mesh, state
+
+
 def _most_points(
     mesh: Mesh, settings: RunSettings, aspects: Callable[[], float], state: DeviceMesh | None = None
 ) -> int:
@@ -254,7 +274,7 @@ def work_of(
     known = KnownSizes(state, settings.functions) if settings.functions else None
     admitted = state if settings.size is None else None  # with sizes, the limit is that of the mesh before
     most = _most_points(mesh, settings, lambda: sum_of_aspects(state) if aspects is None else aspects, admitted)
-    points = max(most - statistics.placed - statistics.on_segments, 0)
+    points = max(most - statistics.placed - statistics.on_segments - statistics.first_points, 0)
     return Work(
         limits=limits,
         quality=QualityCheck(state, space, limits, local, known, counts_shares=settings.profile),
@@ -275,13 +295,13 @@ def work_of(
     )
 
 
-def flip_to_delaunay(work: Work, *, strict: bool) -> None:
+def flip_to_delaunay(state: DeviceMesh, statistics: Statistics, epochs: Epochs, *, strict: bool) -> None:
     """Flips edges until the mesh is constrained Delaunay; if `strict`, refuses a mesh that is not."""
     if strict:
-        refuse_unless_delaunay(work.state, work.epochs)
-    if make_delaunay(work.state, work.epochs, apply=False):
-        flips = work.statistics.flips = make_delaunay(work.state, work.epochs)
-        work.statistics.warn(f"the mesh was not Delaunay: {flips} edges were flipped first")
+        refuse_unless_delaunay(state, epochs)
+    if make_delaunay(state, epochs, apply=False):
+        statistics.flips = make_delaunay(state, epochs)
+        statistics.warn(f"the mesh was not Delaunay: {statistics.flips} edges were flipped first")
 
 
 def run_stages(work: Work, settings: RunSettings) -> Ending:
@@ -295,5 +315,5 @@ def run_stages(work: Work, settings: RunSettings) -> Ending:
         device_rounds=needs_host is None and options.loop != "host",
     )
     with work.clock.phase("check"):
-        first = rungs(work.state, options)
+        first = [] if work.statistics.first_points else rungs(work.state, options)
     return stages.run(first)

@@ -172,6 +172,12 @@ def loops(device: Device) -> Iterator[Case]:
 
     yield "first points, and triangles unbeaten farther around", with_first_points
 
+    def with_empty_boxes() -> str | None:
+        with patch.multiple(first_points, FEWEST_AROUND_NOTHING=1, RUNGS=(2.0, 4.0, 8.0)):
+            return refined(domains.polygon(domains.circle_points(1.0, 200)), device)
+
+    yield "first points in empty boxes", with_empty_boxes
+
 
 def steiner_rules(device: Device) -> Iterator[Case]:
     """Every rule for Steiner points, and kept segments."""

@@ -92,6 +92,15 @@ def test_first_points_on_the_emulated_gpu_equal_those_of_the_cpu(device, monkeyp
     assert result_summary(emulated(domain, device, monkeypatch, min_angle=15)) == result_summary(expected)
 
 
+def test_points_in_empty_boxes_on_the_emulated_gpu_equal_those_of_the_cpu(device, monkeypatch):
+    monkeypatch.setattr(first_points, "FEWEST_AROUND_NOTHING", 1)
+    monkeypatch.setattr(first_points, "RUNGS", (2.0, 3.0, 5.0))
+    domain = circle_outline(200)
+    expected = dmr.refine(domain, min_angle=15, device="cpu", threads=1)
+    assert expected.steiner["first"] > 3
+    assert result_summary(emulated(domain, device, monkeypatch, min_angle=15)) == result_summary(expected)
+
+
 @pytest.mark.parametrize("who", TEAMS)
 def test_every_round_type_on_the_emulated_gpu_gives_the_same_result(who, device, monkeypatch):
     small, middle = TEAMS[who]

@@ -25,7 +25,7 @@ from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device
 from dmr.mesh.types import Mesh
 from dmr.refinement.options import RefineOptions
-from dmr.refinement.run import RunSettings, flip_to_delaunay, run_stages, work_of
+from dmr.refinement.run import RunSettings, flip_to_delaunay, place_first_points, run_stages, work_of
 from dmr.refinement.setup.admission import SplitState, admit
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -134,19 +134,18 @@ def _refined(
         state = admit_tile(tile, whole, device)
     settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True, expected=expected)
     with step("rounds"):
-        statistics, ending = _run(tile.mesh, state, settings)
+        statistics, epochs = Statistics(device, quiet=True), Epochs()
+        if state.cuts == 0:
+            flip_to_delaunay(state, statistics, epochs, strict=bounds.options.strict)
+        ending = _run(tile.mesh, state, settings, statistics, epochs)
         left, warnings = unrefined(state, ending), tuple(statistics.warnings)
     with step("separate"):
         threads = threads or device.threads or None
         return separated(tile, state, left, depth, warnings, core_arrays, threads, only=only)
 
 
-def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings) -> tuple[Statistics, Ending]:
-    statistics = Statistics(state.device, quiet=settings.quiet)
-    work = work_of(mesh, state, settings, statistics, Clock(None), Epochs())
-    if state.cuts == 0:
-        flip_to_delaunay(work, strict=settings.options.strict)
-    return statistics, run_stages(work, settings)
+def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, epochs: Epochs) -> Ending:
+    return run_stages(work_of(mesh, state, settings, statistics, Clock(None), epochs), settings)
 
 
 def refine_coarsely(
@@ -170,16 +169,20 @@ def refine_coarsely(
     prepare(device, bounds.options)
     with device.lock, device.current:
         state, notes = admit(mesh, device, bounds.options.keep_segments)
+        statistics, epochs = Statistics(device, quiet=True), Epochs()
+        flip_to_delaunay(state, statistics, epochs, strict=options.strict)
+        begun, state = place_first_points(mesh, state, options, statistics)
         own_bounds = state.area_bounds
         if own_bounds is not None:
             state.area_bounds = device.array(own_bounds.download() * factor)
         limits = None if fully else _against_needles(options)
         settings = RunSettings(options=options, bounds=local, limits=limits, quiet=True)
-        statistics, _ = _run(mesh, state, settings)
+        _run(begun, state, settings, statistics, epochs)
         whole = whole_of(state, mesh)
         state.area_bounds = own_bounds  # the tiles are refined to these
-        patch, edges = as_patch(state, mesh, whole), patch_edges(state)
-    return patch, edges, whole, Report(statistics.inserted, (*notes, *statistics.warnings))
+        patch, edges = as_patch(state, begun, whole), patch_edges(state)
+    inserted = statistics.first_points + statistics.inserted
+    return patch, edges, whole, Report(inserted, (*notes, *statistics.warnings))
 
 
 def patch_edges(state: DeviceMesh) -> Edges:

@@ -12,6 +12,8 @@ from dmr.mesh.provenance import links_of
 from dmr.mesh.shapes import enclosed_area
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.placement.metric import lengths
+from dmr.refinement.setup.admission import SplitState
+from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.triangulation.segment_order import sorted_segments
 
 Flags = NDArray[np.bool_]
@@ -59,6 +61,22 @@ class Segments:
         if keep_segments == "boundary":
             kept = ~right
         return cls(ends, len(named), markers, right, acute, kept)
+
+    @classmethod
+    def admitted(cls, state: DeviceMesh) -> Segments:
+        """Collects the segments of a mesh that `admit` has copied to a device."""
+        order = state.order.download()
+        records = state.subsegments[: state.subsegments_count].download()
+        acute = np.zeros(state.vertices, np.uint8)
+        acute[order] = state.acute.download()
+        return cls(
+            ends=np.stack([order[records["from"]], order[records["to"]]], axis=1),
+            named=state.named,
+            markers=state.named_markers,
+            right=records["right"] >= 0,
+            acute=acute,
+            kept=state.split_states[: state.subsegments_count].download() == SplitState.KEPT,
+        )
 
     def is_narrow(self, points: Float, width: float) -> bool:
         """Whether the domain is long, and its mean width (twice its area over the length of its walls) below a limit.

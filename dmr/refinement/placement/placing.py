@@ -235,6 +235,18 @@ def fill(
     return Placement(mesh, made, segments, origin, division, divided.even and lattice and not divided.nearby, on_device)
 
 
+def triangulated_with(mesh: Mesh, segments: Segments, points: Float, device: Device) -> Placement:
+    """Triangulates the vertices of a mesh and further points in its domain; no segment is divided.
+
+    Args:
+        mesh: a valid mesh; segments: its segments; points: (n, 2); device: that of the placement.
+    """
+    vertices, plane = _triangulated(mesh.vertices, points, segments.ends, device)
+    division = Division(np.empty(0, np.int32), np.empty(0))
+    made, on_device = _mesh(mesh, segments, division, vertices, plane, plane.edge_segments, device)
+    return Placement(mesh, made, segments, plane.edge_segments, division, even=False, on_device=on_device)
+
+
 def _triangulated(outline: Float, placed: Float, pieces: Int, device: Device) -> tuple[Float, Plane]:
     """Triangulates the vertices of an outline and placed points, with the pieces as constraints.
 

@@ -36,6 +36,7 @@ class Statistics:
     Attributes:
         loop: "device" once the device has driven rounds; otherwise "host".
         placed, on_segments: points placed by size, by the front and on segments.
+        first_points: points placed in empty boxes before the first round.
         warnings: what a user should know, one sentence each.
     """
 
@@ -51,6 +52,7 @@ class Statistics:
         self.segments = 0
         self.placed = 0
         self.on_segments = 0
+        self.first_points = 0
         self.off_centers = 0
         self.flips = 0
         self.host_processed = 0
@@ -143,7 +145,8 @@ class Statistics:
                 "off_center": self.off_centers,
                 "circumcenter": self.inserted - self.segments - self.off_centers,
                 "segment": self.segments + self.on_segments,
-                **({"front": self.placed} if state.given is not None else {}),
+                **({"first": self.first_points} if self.first_points else {}),
+                **({"front": self.placed} if state.given is not None and not self.first_points else {}),
             },
             rounds=self.rounds,
             attempts=attempts,

@@ -5,6 +5,9 @@ each contains hundreds of others, so nearly all that compete in a round lose. Su
 refined to angles of a small fraction of a degree, by circumcenters, and then to larger ones, in steps ("rungs"): the
 centers of the largest empty circles come first, and each rung leaves cavities of a few dozen triangles to the next.
 These points lie at least as far from all others as the final ones will, so results do not grow.
+
+If most triangles are needles, there are no rungs: the first points are placed at once
+(`dmr.refinement.placement.empty_boxes`).
 """
 
 from __future__ import annotations
@@ -24,6 +27,14 @@ RUNGS = (2.0**-6, 2.0**-3, 1.0)  # degrees; as many as RUNGS of cuda_src/refine/
 FEWEST = 256
 SHARE = 128
 FEWEST_TRIANGLES = 1024  # smaller meshes lose little without rungs
+FEWEST_AROUND_NOTHING = 128  # triangles of a mesh with points in empty boxes instead
+
+
+def is_around_nothing(state: DeviceMesh, options: RefineOptions) -> bool:
+    """Whether most triangles are needles, narrower than the last rung, as in an outline of many short segments."""
+    if state.slots < FEWEST_AROUND_NOTHING or 2 * RUNGS[-1] > options.min_angle:
+        return False
+    return 2 * _needles(state)[-1] >= state.slots
 
 
 def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:

@@ -25,6 +25,7 @@ from dmr.refinement.state.progress import Entry, HistoryColumn, RoundProgress, S
 from dmr.refinement.state.statistics import Statistics
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps import large_competition
+from dmr.refinement.strategies import first_points
 from dmr.triangulation.rounds.epochs import LAST, Epochs
 from scripts.lib.outlines import case, channel, outline
 from scripts.lib.random_domains import FAMILIES
@@ -125,6 +126,7 @@ def test_single_team_passes_with_large_records(room, most, device_options, monke
 def test_rounds_continue_with_large_records_without_the_host(device_options, stops, monkeypatch):
     passes, by_team = [], DeviceRounds.run_large_pass
     monkeypatch.setattr(DeviceRounds, "run_large_pass", lambda self, level: passes.append(1) or by_team(self, level))
+    monkeypatch.setattr(first_points, "FEWEST_AROUND_NOTHING", 10**9)  # cavities are large
     fine = dmr.refine(outline(case("circle-200"), Path()), loop="device", **device_options)
     assert fine.outcomes["overflowed"] > 300 and fine.rounds > 150  # the host once ran passes in 90 of them
     assert len(stops) + len(passes) < 20
@@ -134,6 +136,7 @@ def test_many_teams_run_the_passes_that_are_too_large_for_one(device_options, st
     """Bands of tiles have long lists of triangles: each of a hundred rounds once returned to the host."""
     for who in ("PASS_ON_GPU", "PASS_ON_CPU"):
         monkeypatch.setattr(team_rounds, who, {"candidates": 3, "listed": 10**6, "subsegments": 10**6})
+    monkeypatch.setattr(first_points, "FEWEST_AROUND_NOTHING", 10**9)  # cavities are large
     domain = outline(case("circle-200"), Path())
     fine = dmr.refine(domain, loop="device", **device_options)
     assert fine.outcomes["overflowed"] > 300 and fine.rounds > 150

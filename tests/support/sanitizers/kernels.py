@@ -169,6 +169,9 @@ def empty_interiors():
         for loop in ("host", "device"):
             run = dmr.refine(outline, device="cpu", threads=3, loop=loop)
             yield ["first points", loop, run.rounds], digest(run.mesh.vertices, run.mesh.triangles)
+    with patch.multiple(first_points, FEWEST_AROUND_NOTHING=1, RUNGS=rules["RUNGS"]):
+        run = dmr.refine(polygon(circle_points(1.0, 200)), device="cpu", threads=3)
+        yield ["first points in empty boxes", run.steiner["first"]], digest(run.mesh.vertices, run.mesh.triangles)
 
 
 def device_launches(device, folder):
