@@ -35,7 +35,9 @@ MOST_TEAM_TURNS = 16  # most launches of kernels that run whole rounds before th
 
 # Levels of large records in the sequence. A kernel that has nothing to do costs a GPU more, and few passes need more.
 LARGE_LEVELS_ON_GPU, LARGE_LEVELS_ON_CPU = 3, len(LARGE_MOST)
-MOST_LEFT = 4  # passes of a level that are left to the host; then the sequence has their steps
+# Passes of a level that are left to the host before the sequence has their steps: fewer returns take less time than
+# these launches in each round (coasts on an H100).
+MOST_LEFT = 16
 
 
 class DeviceRounds:

@@ -134,6 +134,7 @@ def test_rounds_continue_with_large_records_without_the_host(device_options, sto
 
 def test_many_teams_run_the_passes_that_are_too_large_for_one(device_options, stops, monkeypatch):
     """Bands of tiles have long lists of triangles: each of a hundred rounds once returned to the host."""
+    monkeypatch.setattr(device_rounds, "MOST_LEFT", 4)
     for who in ("PASS_ON_GPU", "PASS_ON_CPU"):
         monkeypatch.setattr(team_rounds, who, {"candidates": 3, "listed": 10**6, "subsegments": 10**6})
     monkeypatch.setattr(first_points, "FEWEST_AROUND_NOTHING", 10**9)  # cavities are large
