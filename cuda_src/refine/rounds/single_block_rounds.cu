@@ -16,8 +16,8 @@ TEAM_KERNEL(single_block_rounds, int32 level, Mesh mesh, Limits limits, Cavities
                                 history,         nullptr, nullptr, nullptr,   nullptr};
     for (const Team team : launch.teams()) {
         if (level && all_progress[LARGE_LEVEL] != level) {
-            if (team.leads())
-                leave_rounds(all_progress, false); // the steps of a pass with many teams may follow
+            if (team.leads() && level <= all_progress[LARGE_STEPS])
+                leave_rounds(all_progress, false); // the steps of a pass with many teams follow
             continue;
         }
         for (const Index entry : team.share({0, PROGRESS_ENTRIES}))
