@@ -20,7 +20,7 @@ METHOD = re.compile(rf"^    (?![ /]){TEMPLATE}(?:METHOD )?[\w:<>, /]+? (\w+)\(",
 # Each folder of kernels includes itself and the folders before it.
 LAYERS = ("portable", "primitives", "geometry", "mesh", "refine", "triangulate")
 ABOVE = {
-    "placement": ("portable", "primitives", "geometry", "mesh", "placement"),
+    "placement": ("portable", "primitives", "geometry", "mesh", "locate", "placement"),
     "locate": ("portable", "primitives", "geometry", "mesh", "locate"),
     "optimize": ("portable", "primitives", "geometry", "mesh", "refine", "optimize"),
     "sizing": ("portable", "primitives", "geometry", "locate", "sizing"),

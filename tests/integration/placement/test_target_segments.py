@@ -12,7 +12,7 @@ from dmr import Pslg, domains
 from dmr.memory import open_device
 from dmr.refinement.placement.chains import divide
 from dmr.refinement.placement.outline import Segments
-from tests.support.sizes import SQUARE, smallest_angles
+from tests.support.outlines.sizes import SQUARE, smallest_angles
 
 
 def test_divided_segments_are_even():

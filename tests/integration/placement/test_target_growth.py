@@ -8,7 +8,7 @@ import pytest
 import dmr
 from dmr import Pslg, domains
 from tests.support.digests import mesh_digest
-from tests.support.sizes import SQUARE, edge_ratios, smallest_angles
+from tests.support.outlines.sizes import SQUARE, edge_ratios, smallest_angles
 
 
 def test_a_finer_outline_makes_the_interior_finer_unless_sizes_depend_on_the_place(device_options):

@@ -11,7 +11,7 @@ import dmr
 from dmr import Mesh, Pslg, domains
 from dmr.errors import OptionError
 from tests.support.digests import mesh_digest
-from tests.support.sizes import BORED, L_SHAPE, SKEW, SQUARE, edge_ratios, growing, smallest_angles
+from tests.support.outlines.sizes import BORED, L_SHAPE, SKEW, SQUARE, edge_ratios, growing, smallest_angles
 
 
 @pytest.mark.parametrize(("domain", "h"), [(L_SHAPE, 0.06), (SKEW, 0.05), (BORED, 0.06)], ids=["L", "skew", "bored"])

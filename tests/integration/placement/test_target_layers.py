@@ -10,7 +10,7 @@ from dmr import Pslg, domains
 from dmr.refinement.placement import front, smoothing
 from dmr.refinement.placement.cells import Cells
 from tests.support.digests import mesh_digest
-from tests.support.sizes import L_SHAPE, SQUARE, edge_ratios, growing, smallest_angles
+from tests.support.outlines.sizes import L_SHAPE, SQUARE, edge_ratios, growing, smallest_angles
 
 
 def test_the_front_crosses_gaps_around_a_round_hole(device_options):
