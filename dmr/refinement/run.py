@@ -63,7 +63,7 @@ from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.quality_check import QualityCheck
 from dmr.refinement.steps.selection import Competition
 from dmr.refinement.steps.thresholds import Thresholds, thresholds
-from dmr.refinement.strategies.first_points import is_around_nothing, rungs
+from dmr.refinement.strategies.first_points import count_needles, is_around_nothing, rungs
 from dmr.refinement.strategy_tables import BALANCES, MARKINGS
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.deferred import triangle_count
@@ -129,14 +129,17 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
             if on_device is None and not is_triangulation(mesh):
                 flip_to_delaunay(state, statistics, epochs, strict=options.strict)
         with clock.phase("place"):
-            mesh, state = place_first_points(mesh, state, options, statistics)
+            mesh, state, first = place_first_points(mesh, state, options, statistics)
+    else:
+        with clock.phase("check"):
+            first = rungs(state, options, count_needles(state))
     work = work_of(mesh, state, settings, statistics, clock, epochs, aspects)
     statistics.start()
     records_moved = device.moved[TRIANGLE]
     begin = getattr(settings.progress, "begin", None)
     if begin is not None:
         begin(triangle_count(mesh), estimated_triangles(state, options, settings.bounds))
-    ending = run_stages(work, settings)
+    ending = run_stages(work, settings, first)
     # A triangle processed on the host must first be copied there.
     statistics.host_processed = device.moved[TRIANGLE] - records_moved
     if ending in (Ending.STOPPED, Ending.TIME) and not is_round_left(work):
@@ -217,18 +220,23 @@ def _placed(
 
 def place_first_points(
     mesh: Mesh, state: DeviceMesh, options: RefineOptions, statistics: Statistics
-) -> tuple[Mesh, DeviceMesh]:
-    """Places the first points of an outline around nothing; returns the mesh with them, on the device, too."""
-    if not is_around_nothing(state, options):
-        return mesh, state
+) -> tuple[Mesh, DeviceMesh, list[Thresholds]]:
+    """Places the first points of an outline around nothing.
+
+    Returns:
+        The mesh with them, on the device, too; and if there are none, the `rungs` of the mesh.
+    """
+    needles = count_needles(state)
+    if not is_around_nothing(state, options, needles):
+        return mesh, state, rungs(state, options, needles)
     most = MOST_TRIANGLES if options.max_steiner is None else options.max_steiner
     placement = with_first_points(mesh, state, most)
     if placement is None:
-        return mesh, state
+        return mesh, state, rungs(state, options, needles)
     state = admit_placed(placement, state.device, options.keep_segments)[0]
     interpolate_attributes(state, placement)
     statistics.first_points = placement.placed
-    return placement.mesh, state
+    return placement.mesh, state, []
 
 
 def _most_points(
@@ -304,8 +312,8 @@ def flip_to_delaunay(state: DeviceMesh, statistics: Statistics, epochs: Epochs, 
         statistics.warn(f"the mesh was not Delaunay: {statistics.flips} edges were flipped first")
 
 
-def run_stages(work: Work, settings: RunSettings) -> Ending:
-    """Runs the rounds of all stages; returns why they ended."""
+def run_stages(work: Work, settings: RunSettings, first: list[Thresholds]) -> Ending:
+    """Runs the rounds of the `first` stages, and of the last one; returns why they ended."""
     options = settings.options
     needs_host = options.needs_host(profile=settings.profile)
     stages = Stages(
@@ -314,6 +322,4 @@ def run_stages(work: Work, settings: RunSettings) -> Ending:
         progress=settings.progress,
         device_rounds=needs_host is None and options.loop != "host",
     )
-    with work.clock.phase("check"):
-        first = [] if work.statistics.first_points else rungs(work.state, options)
     return stages.run(first)

@@ -32,7 +32,7 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.ending import Ending
 from dmr.refinement.state.statistics import Statistics, unrefined
 from dmr.refinement.steps.thresholds import Thresholds
-from dmr.refinement.strategies.first_points import RUNGS, first_thresholds
+from dmr.refinement.strategies.first_points import RUNGS, count_needles, first_thresholds, rungs
 from dmr.triangulation.rounds.epochs import Epochs
 
 _admitting = ForkSafeLock()  # one thread prepares its tile at a time, so that the first one soon has the device
@@ -137,15 +137,23 @@ def _refined(
         statistics, epochs = Statistics(device, quiet=True), Epochs()
         if state.cuts == 0:
             flip_to_delaunay(state, statistics, epochs, strict=bounds.options.strict)
-        ending = _run(tile.mesh, state, settings, statistics, epochs)
+        first = rungs(state, bounds.options, count_needles(state))
+        ending = _run(tile.mesh, state, settings, statistics, epochs, first)
         left, warnings = unrefined(state, ending), tuple(statistics.warnings)
     with step("separate"):
         threads = threads or device.threads or None
         return separated(tile, state, left, depth, warnings, core_arrays, threads, only=only)
 
 
-def _run(mesh: Mesh, state: DeviceMesh, settings: RunSettings, statistics: Statistics, epochs: Epochs) -> Ending:
-    return run_stages(work_of(mesh, state, settings, statistics, Clock(None), epochs), settings)
+def _run(
+    mesh: Mesh,
+    state: DeviceMesh,
+    settings: RunSettings,
+    statistics: Statistics,
+    epochs: Epochs,
+    first: list[Thresholds],
+) -> Ending:
+    return run_stages(work_of(mesh, state, settings, statistics, Clock(None), epochs), settings, first)
 
 
 def refine_coarsely(
@@ -171,13 +179,13 @@ def refine_coarsely(
         state, notes = admit(mesh, device, bounds.options.keep_segments)
         statistics, epochs = Statistics(device, quiet=True), Epochs()
         flip_to_delaunay(state, statistics, epochs, strict=options.strict)
-        begun, state = place_first_points(mesh, state, options, statistics)
+        begun, state, first = place_first_points(mesh, state, options, statistics)
         own_bounds = state.area_bounds
         if own_bounds is not None:
             state.area_bounds = device.array(own_bounds.download() * factor)
         limits = None if fully else _against_needles(options)
         settings = RunSettings(options=options, bounds=local, limits=limits, quiet=True)
-        _run(begun, state, settings, statistics, epochs)
+        _run(begun, state, settings, statistics, epochs, first)
         whole = whole_of(state, mesh)
         state.area_bounds = own_bounds  # the tiles are refined to these
         patch, edges = as_patch(state, begun, whole), patch_edges(state)

@@ -30,25 +30,28 @@ FEWEST_TRIANGLES = 1024  # smaller meshes lose little without rungs
 FEWEST_AROUND_NOTHING = 128  # triangles of a mesh with points in empty boxes instead
 
 
-def is_around_nothing(state: DeviceMesh, options: RefineOptions) -> bool:
-    """Whether most triangles are needles, narrower than the last rung, as in an outline of many short segments."""
+def is_around_nothing(state: DeviceMesh, options: RefineOptions, needles: list[int]) -> bool:
+    """Whether most triangles are needles, narrower than the last rung, as in an outline of many short segments.
+
+    `needles` are those of `count_needles`.
+    """
     if state.slots < FEWEST_AROUND_NOTHING or 2 * RUNGS[-1] > options.min_angle:
         return False
-    return 2 * _needles(state)[-1] >= state.slots
+    return 2 * needles[-1] >= state.slots
 
 
-def rungs(state: DeviceMesh, options: RefineOptions) -> list[Thresholds]:
+def rungs(state: DeviceMesh, options: RefineOptions, needles: list[int]) -> list[Thresholds]:
     """Returns the thresholds to refine the mesh to first, in turn; none for most meshes.
 
-    The rule depends only on counts, so every device makes the same choice.
+    The rule depends only on counts, so every device makes the same choice. `needles` are those of `count_needles`.
     """
     if state.slots < FEWEST_TRIANGLES:
         return []
     least = max(FEWEST, state.slots / SHARE)
     return [
         first_thresholds(options, angle)
-        for angle, needles in zip(RUNGS, _needles(state), strict=True)
-        if needles >= least and 2 * angle <= options.min_angle
+        for angle, count in zip(RUNGS, needles, strict=True)
+        if count >= least and 2 * angle <= options.min_angle
     ]
 
 
@@ -58,8 +61,10 @@ def first_thresholds(options: RefineOptions, angle: float) -> Thresholds:
     return replace(rung, first=1, stretch=thresholds(options).stretch)
 
 
-def _needles(state: DeviceMesh) -> list[int]:
-    """Returns, for each rung, the number of triangles with a smaller angle."""
+def count_needles(state: DeviceMesh) -> list[int]:
+    """Returns, for each rung, the number of triangles with a smaller angle; nothing for a mesh that is too small."""
+    if state.slots < min(FEWEST_TRIANGLES, FEWEST_AROUND_NOTHING):
+        return []
     device = state.device
     pieces, cosines = device.pieces(state.slots), device.array(np.array(_squared_cosines()))
     found = device.empty(pieces * len(RUNGS), np.int32)

@@ -12,7 +12,7 @@ from dmr.memory import constant, open_device
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.placement.empty_boxes import first_points
 from dmr.refinement.setup.admission import admit
-from dmr.refinement.strategies.first_points import is_around_nothing
+from dmr.refinement.strategies.first_points import count_needles, is_around_nothing
 from tests.support.digests import result_summary
 from tests.support.meshes import circle_outline
 
@@ -30,7 +30,8 @@ def placed_in(mesh: dmr.Mesh) -> np.ndarray:
 def surrounds_nothing(mesh: dmr.Mesh, **options) -> bool:
     device = open_device("cpu", 1)
     with device.lock, device.current:
-        return is_around_nothing(admit(mesh, device)[0], RefineOptions(**options))
+        state = admit(mesh, device)[0]
+        return is_around_nothing(state, RefineOptions(**options), count_needles(state))
 
 
 def empty_boxes(vertices: np.ndarray) -> list[tuple[float, float, float]]:

@@ -14,7 +14,7 @@ from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.admission import admit
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.steps.thresholds import thresholds
-from dmr.refinement.strategies.first_points import FEWEST, RUNGS, SHARE, rungs
+from dmr.refinement.strategies.first_points import FEWEST, RUNGS, SHARE, count_needles, rungs
 from tests.support.digests import result_summary
 from tests.support.meshes import circle_outline
 from tests.support.refinements import TEAMS
@@ -25,7 +25,7 @@ def climbed(mesh: dmr.Mesh, **options) -> list[float]:
     device = open_device("cpu", 1)
     with device.lock, device.current:
         state = admit(mesh, device)[0]
-        found = rungs(state, RefineOptions(**options))
+        found = rungs(state, RefineOptions(**options), count_needles(state))
     of = {thresholds(RefineOptions(min_angle=angle)).cosine_squared: angle for angle in RUNGS}
     return [of[limits.cosine_squared] for limits in found]
 
