@@ -23,6 +23,8 @@ def run(arguments: Arguments, console: Console) -> int:
         raise OptionError(f"{option('single_piece')} is for folders of parts, which {arguments.input} is not")
     if arguments.parts is not None:
         return convert_parts.divide(arguments, console)
+    if not Path(arguments.input).exists():  # an error about the output would hide that a folder of parts is missing
+        read(arguments.input)
     output = Output(arguments, outlines=True)
     found = read(arguments.input, arguments.threads, points=True, features=features_asked(arguments))
     holds_outlines = output.target.suffix.lower() == ".poly"

@@ -36,7 +36,7 @@ def run(arguments: Arguments, console: Console) -> int:
 
         return validate_parts.run(arguments, console)
     for name in ("workers", "scheduler", "mpi"):
-        if getattr(arguments, name):
+        if getattr(arguments, name) and Path(arguments.mesh).exists():
             raise OptionError(f"{option(name)} is for folders of meshes in parts; {option('threads')} for files")
 
     from dmr.validation.checker import validate

@@ -40,6 +40,16 @@ def option(name: str, value: Any = None) -> str:
     return flag if value is None or value is True else f"{flag} {value}"
 
 
+def remedy(name: str, value: Any, effect: str) -> str:
+    """Formats the advice to give an option: "; on_conflict='error' refuses them".
+
+    Returns:
+        The advice, as for `option`; "" on a command line whose command has no flag for the option.
+    """
+    flags = _flags.get()
+    return "" if flags is not None and name not in flags else f"; {option(name, value)}{effect}"
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """Formats a count: "1 triangle", "2,000 triangles", "3 entries"; `many` is a plural that is not regular."""
     regular = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,8 @@ from dmr.mesh.arguments import check_kind
 from dmr.mesh.arrays import whole_table
 from dmr.mesh.names import MARKERS, REGIONS, checked_names, merged_names
 from dmr.mesh.types import Float, Int, Pslg
+
+log = logging.getLogger("dmr")
 
 
 def merge(*parts: Pslg) -> Pslg:
@@ -148,7 +151,25 @@ def with_names(
     """
     check_kind(pslg, Pslg, name="pslg")
     added = checked_names({REGIONS: {} if regions is None else regions, MARKERS: {} if markers is None else markers})
+    _warn_of_unused(added[REGIONS], "region", pslg.regions[:, 2])
+    _warn_of_unused(added[MARKERS], "marker", pslg.segment_markers, pslg.vertex_markers)
     return replace(pslg, names=merged_names((pslg.names, added)))
+
+
+def _warn_of_unused(names: Mapping[int, str], noun: str, *tables: NDArray[Any] | None) -> None:
+    """Logs the first name whose number occurs nowhere in a graph: programs that look it up will not find it."""
+    used = {int(number) for table in tables if table is not None for number in np.unique(table)} - {0}
+    for number, name in names.items():
+        if number and number not in used:
+            known = ", ".join(map(str, sorted(used)))
+            log.warning(
+                "nothing has the %s %d, which is named %r; %s",
+                noun,
+                number,
+                name,
+                f"there are {noun}s {known}" if known else f"there are no {noun}s",
+            )
+            return
 
 
 def _is_empty(points: ArrayLike) -> bool:

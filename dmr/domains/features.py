@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dmr.common.arguments import chosen, real, shortened
-from dmr.common.text import counted, option
+from dmr.common.text import counted, option, remedy
 from dmr.domains.composing import with_names
 from dmr.domains.coverage import Patch, cover
 from dmr.domains.projecting import Projection, is_geographic, note_degrees
@@ -130,8 +130,7 @@ def domain_of_features(
         _collect(content, feature, where)
     for name in options.properties().values():
         if name not in content.properties:
-            known = ", ".join(sorted(map(printable, content.properties))) or "none at all"
-            raise InvalidMeshError(f"no feature has the property {name!r}; there are: {known}")
+            raise InvalidMeshError(unknown_property(name, map(printable, content.properties)))
     _warn(content, what)
     if not content.patches and not content.others:
         none = f" that encloses anything: {content.first_empty}" if content.empty_rings else ", line or point"
@@ -140,6 +139,12 @@ def domain_of_features(
         note_degrees(content.low, content.high, what)
     regions, markers = ({number: name for name, number in content.named[what].items()} for what in _FIRST)
     return with_names(cover(content.patches, content.others), regions=regions, markers=markers)
+
+
+def unknown_property(name: str, known: Iterable[str]) -> str:
+    """Formats the error about a property that no feature has; `known` are those that there are."""
+    names = ", ".join(sorted(known))
+    return f"no feature has the property {name!r}; {f'there are: {names}' if names else 'the features have none'}"
 
 
 def _warn(content: _Content, what: str) -> None:
@@ -165,11 +170,11 @@ def _warn(content: _Content, what: str) -> None:
             log.warning("%s: %s", what, counted(count, *left_out))
     if content.empty_rings:
         log.warning(
-            "%s: %s left out (the first: %s); %s refuses them",
+            "%s: %s left out (the first: %s)%s",
             what,
             counted(content.empty_rings, "ring encloses nothing and is", "rings enclose nothing and are"),
             content.first_empty,
-            option("on_conflict", "error"),
+            remedy("on_conflict", "error", " refuses them"),
         )
     for name, (count, first) in content.missing.items():
         log.warning(

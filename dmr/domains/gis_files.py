@@ -12,7 +12,7 @@ import numpy as np
 from dmr.common.arguments import checks_keywords, shortened
 from dmr.common.text import option
 from dmr.domains.feature_files import GEOJSON, THROUGH_PYOGRIO, holds_features
-from dmr.domains.features import FeatureOptions, Geometry, domain_of_features
+from dmr.domains.features import FeatureOptions, Geometry, domain_of_features, unknown_property
 from dmr.domains.geojson import from_geojson
 from dmr.errors import DmrError, FileContentError, InvalidMeshError, MissingFileError, OptionError, WrongTypeError
 from dmr.mesh.arguments import file_path
@@ -79,8 +79,7 @@ def _through_pyogrio(path: Path, layer: str | None, options: FeatureOptions) -> 
         raise FileContentError(f"cannot be read as {path.suffix}: {error}", path) from error
     missing = [name for name in options.properties().values() if name not in fields]
     if missing:
-        known = ", ".join(sorted(fields)) or "none at all"
-        raise FileContentError(f"no feature has the property {missing[0]!r}; there are: {known}", path)
+        raise FileContentError(unknown_property(missing[0], fields), path)
     names = [str(name) for name in meta["fields"]]
     features = _features(shapes, dict(zip(names, columns, strict=True)))
     try:

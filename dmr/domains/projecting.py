@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmr.common.arguments import shortened
-from dmr.common.text import option
+from dmr.common.text import option, remedy
 from dmr.errors import DmrError, InvalidMeshError, OptionError
 from dmr.mesh.types import Float
 
@@ -90,9 +90,9 @@ def note_degrees(low: Float, high: Float, what: str) -> None:
     if (np.maximum(np.abs(low), np.abs(high)) <= (360, 90)).all():
         log.info(
             "%s: the coordinates are taken as longitude and latitude in degrees, and lengths, areas and angles as "
-            "those of the plane of degrees; %s, or another system, projects them first",
+            "those of the plane of degrees%s",
             what,
-            option("project", "EPSG:3857"),
+            remedy("project", "EPSG:3857", ", or another system, projects them first"),
         )
 
 

@@ -245,7 +245,10 @@ def _existing(path: PathLike) -> Path:
         raise file_error(error, path, "cannot be read") from error
     if folder:
         if (path / "manifest.json").exists():
-            raise FolderError("is a folder of parts, not a file: dmr convert unites them in one", path)
+            raise FolderError(
+                "is a folder of parts, not a file: dmr convert unites them in one, dmr refine --tiles N refines them",
+                path,
+            )
         raise FolderError("is a folder, not a file", path)
     if not there:
         stream = "; standard input is not read: name a file" if str(path) == "-" else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from dmr.common.arguments import shortened
@@ -88,13 +89,19 @@ def open_device(name: str = "auto", threads: int | None = None) -> Device:
 
         if any(card.reason is None for card in cuda.cards()):
             return _open_cuda(next(i for i, card in enumerate(cuda.cards()) if card.reason is None))
-        log.info("no usable GPU (%s): running on the CPU", gpu_absence())
+        _note_absence(gpu_absence())
         name = "cpu"
     if name != "cpu":
         raise _unknown(name)
     from dmr.memory.host.device import HostDevice
 
     return HostDevice(threads)
+
+
+@cache
+def _note_absence(reason: str | None) -> None:
+    """Logs why "auto" takes the CPU, once per process and reason."""
+    log.info("no usable GPU (%s): running on the CPU", reason)
 
 
 def device_of(array: Any, threads: int | None = None) -> Device:

@@ -95,7 +95,8 @@ def size_source(size: SizeSource | Size | float, name: str = "size") -> SizeSour
     if callable(size):
         return FunctionSizes(size, name)
     if isinstance(size, bool) or not isinstance(size, Real):
-        remedy = "" if getattr(size, "shape", ()) == () else ": dmr.SizeField(mesh, values) and .from_grid take arrays"
+        array = isinstance(size, (list, tuple)) or getattr(size, "shape", ()) != ()
+        remedy = ": dmr.SizeField(mesh, values) and .from_grid take arrays" if array else ""
         raise OptionError(
             f"{option(name)} must be a number, a function of points or a SizeField, not {kind_of(size)}{remedy}"
         )

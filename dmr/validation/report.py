@@ -109,6 +109,13 @@ class Report:
         """True if no check failed."""
         return not self.counts
 
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} ({count:,})" for name, count in self.counts.items())
+        verdict = "valid" if self.ok else f"invalid: {found}"
+        excused = len(self.exceptions) + sum(map(len, self.unrefined.values()))
+        left = f", {counted(excused, 'triangle')} excused" if excused else ""
+        return f"Report({verdict}; {counted(len(self.checked), 'check')} made, {len(self.skipped)} skipped{left})"
+
     def lines(self) -> list[str]:
         """Format the report as text, one sentence per line, without colours."""
         numbers = self.statistics

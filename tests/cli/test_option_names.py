@@ -15,7 +15,7 @@ import dmr
 import static_graph
 from dmr import domains
 from dmr.cli.parsing.program import build_parser
-from dmr.common.text import naming_flags, option
+from dmr.common.text import naming_flags, option, remedy
 from dmr.errors import OptionError
 from static_graph.cli.arguments import build_parser as build_graph_parser
 from tests.support.command_line import dmr as command
@@ -76,6 +76,14 @@ def test_an_option_with_a_value_reads_as_it_is_typed():
         assert option("convex_hull", True) == "--convex-hull"
         assert option("progress", 7) == "progress=7"  # has no flag
     assert option("on_conflict") == "on_conflict"
+
+
+def test_no_command_recommends_an_option_that_it_lacks():
+    assert remedy("on_conflict", "error", " refuses them") == "; on_conflict='error' refuses them"
+    with naming_flags({"on_conflict": "--on-conflict"}):
+        assert remedy("on_conflict", "error", " refuses them") == "; --on-conflict error refuses them"
+    with naming_flags({"layer": "--layer"}):
+        assert remedy("on_conflict", "error", " refuses them") == ""
 
 
 @pytest.mark.parametrize("build", [build_parser, build_graph_parser])

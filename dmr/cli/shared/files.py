@@ -49,6 +49,7 @@ def read(
     """
     node = Path(path)
     features = {} if features is None else {name: value for name, value in features.items() if value is not None}
+    _refuse_manifest(node)
     if holds_features(node) and node.is_file():
         from dmr.domains import from_file
 
@@ -80,12 +81,19 @@ def read_mesh(path: str, purpose: str) -> Mesh:
     Raises:
         FileError: the file cannot be read, or holds only an outline.
     """
+    _refuse_manifest(Path(path))
     found = None if holds_features(Path(path)) and Path(path).is_file() else read(path)
     if not isinstance(found, Mesh):
         raise FileContentError(
             f"is an outline without triangles; {purpose} needs a triangulation of it (an .ele file)", path
         )
     return found
+
+
+def _refuse_manifest(path: Path) -> None:
+    """Raises `FileContentError` for the manifest of a mesh in parts, whose suffix is that of GeoJSON."""
+    if path.name == "manifest.json" and (path.parent / "part-00000.npz").is_file():
+        raise FileContentError(f"describes a mesh in parts: name its folder, {path.parent}", path)
 
 
 @contextmanager

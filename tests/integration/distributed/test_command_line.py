@@ -72,6 +72,15 @@ def test_convert_to_parts_and_back(folder, capsys):
     assert "out: is a folder of parts, not a file: dmr convert unites them" in fails(capsys, 1, "info", "out")
 
 
+def test_missing_folders_and_manifests_are_named(folder, capsys):
+    assert fails(capsys, 1, "validate", "lost", "--workers", "2") == "lost: does not exist"
+    assert fails(capsys, 1, "convert", "lost", "mesh.vtkhdf") == "lost: does not exist"
+    for command in ("validate", "info", "refine"):
+        message = fails(capsys, 1, command, "out/manifest.json")
+        assert message == "out/manifest.json: describes a mesh in parts: name its folder, out"
+    assert "dmr refine --tiles N refines them" in fails(capsys, 1, "refine", "out")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

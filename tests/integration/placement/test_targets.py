@@ -70,13 +70,11 @@ def test_no_points_where_the_size_is_infinite(device_options):
 
 
 def test_arrays_of_sizes_need_a_field():
-    for values in (np.ones(4), np.ones((3, 2))):
+    for values in (np.ones(4), np.ones((3, 2)), [0.1, 0.2]):
         with pytest.raises(
-            OptionError, match=r"not an array: dmr.SizeField\(mesh, values\) and .from_grid take arrays"
+            OptionError, match=r"not (an array|a list): dmr.SizeField\(mesh, values\) and .from_grid take arrays"
         ):
             dmr.refine(SQUARE, size=values)
-    with pytest.raises(OptionError, match=r"SizeField, not a list$"):
-        dmr.refine(SQUARE, size=[0.1])
 
 
 def test_a_mesh_keeps_its_vertices_and_its_data(device_options):

@@ -210,3 +210,9 @@ def test_angles_agree_with_fractions(coordinates, degrees):
         narrow |= dot > 0 and dot * dot > squared * lengths
     report = validate(Mesh(points, [[0, 1, 2]]), min_angle=degrees)
     assert (report.counts.get("angle", 0) + len(report.exceptions) > 0) == narrow
+
+
+def test_a_report_is_described_in_one_line() -> None:
+    mesh = Mesh([(0, 0), (1, 0), (1, 1), (0, 1)], [(0, 1, 2), (0, 2, 3)])
+    assert repr(validate(mesh)) == "Report(valid; 8 checks made, 1 skipped)"
+    assert repr(validate(mesh, min_angle=46)) == "Report(invalid: angle (2); 9 checks made, 2 skipped)"

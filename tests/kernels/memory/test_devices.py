@@ -33,6 +33,17 @@ def test_auto_takes_the_first_usable_gpu_or_the_cpu():
     assert open_device("auto").name == (usable[0] if usable else "cpu")
 
 
+def test_the_reason_for_the_cpu_is_logged_once(caplog, monkeypatch):
+    from dmr.memory.cuda import discovery
+
+    monkeypatch.setattr(discovery, "cards", lambda: ())
+    monkeypatch.setattr(discovery, "absence", lambda: "its driver is on holiday")
+    caplog.set_level("INFO", "dmr.memory")
+    for _ in range(3):
+        assert open_device().name == "cpu"
+    assert caplog.text.count("no usable GPU (its driver is on holiday): running on the CPU") == 1
+
+
 @pytest.mark.gpu
 def test_a_gpu_is_opened_by_name_once(gpu):
     assert gpu.name == "cuda:0" and gpu.threads == 0

@@ -94,6 +94,17 @@ def test_compositions_unite_names() -> None:
         domains.with_names(one, regions={3: "left"})
 
 
+def test_names_of_numbers_that_nothing_has_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "dmr")
+    plate = domains.with_regions(domains.rectangle(1, 1, markers=[1, 1, 2, 1]), [(0.5, 0.5, 4)])
+    domains.with_names(plate, regions={4: "steel"}, markers={1: "wall", 2: "inlet"})
+    assert not caplog.text
+    assert domains.with_names(plate, markers={2: "inlet", 3: "outlet"}).names["markers"] == {2: "inlet", 3: "outlet"}
+    assert "nothing has the marker 3, which is named 'outlet'; there are markers 1, 2" in caplog.text
+    domains.with_names(domains.rectangle(1, 1), regions={1: "steel"})
+    assert "nothing has the region 1, which is named 'steel'; there are no regions" in caplog.text
+
+
 def test_a_named_default_marker_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "dmr")
     graph = Pslg(CORNERS, SIDES, segment_markers=[1, 1, 0, 1], names={"markers": {1: "inlet"}})
