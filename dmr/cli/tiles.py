@@ -7,7 +7,7 @@ from typing import Any
 
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import check_folder_of_parts, error_context, features_asked, read
-from dmr.cli.shared.report import REASONS
+from dmr.cli.shared.report import note_unrefined
 from dmr.cli.shared.sizes import read_sizes, sizes_from_segments, with_features
 from dmr.common.command_line.parser import Arguments
 from dmr.common.errors import DONE, STOPPED
@@ -96,9 +96,7 @@ def _report(console: Console, parts: Parts) -> None:
         mesh = "the coarse mesh" if number == 0 else "what waited at cuts, and its surroundings"
         size = f"{counted(each['triangles'], 'triangle')} in {counted(each['tiles'], 'tile')}"
         console.detail(f"pass {number + 1}: {mesh}: {size}")
-    for reason, count in parts.unrefined.items():
-        if count:
-            console.note(f"{counted(count, 'triangle')} below the bound {REASONS.get(reason, reason)}")
+    note_unrefined(console, parts.unrefined)
     console.note(
         f"wrote {counted(counts['triangles'], 'triangle')} and {counted(counts['vertices'], 'vertex', 'vertices')} in "
         f"{counted(counts['parts'], 'part')} to {parts.folder}"

@@ -11,7 +11,7 @@ import numpy as np
 from dmr.cli.parsing.program import build_parser
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import check_writable, error_context
-from dmr.cli.shared.report import REASONS
+from dmr.cli.shared.report import note_unrefined
 from dmr.common.command_line.parser import Arguments
 from dmr.common.errors import DONE, INTERNAL, STOPPED
 from dmr.common.text import counted
@@ -201,10 +201,7 @@ def _report(console: Console, mesh: Mesh, result: Refinement | None) -> None:
         return
     for warning in result.warnings:
         console.warn(warning)
-    for reason, count in result.unrefined.items():
-        if count:
-            text = REASONS.get(reason, reason.replace("_", " "))
-            console.note(f"{counted(count, 'triangle')} below the bound {text}")
+    note_unrefined(console, result.unrefined)
     console.detail(f"seconds on {result.device}: " + ", ".join(f"{k} {v:.3f}" for k, v in result.seconds.items()))
 
 

@@ -127,6 +127,8 @@ def read_values(path: PathLike, column: int = 0, *, threads: int | None = None) 
         column, values = 0, found.vertex_attributes
         assert values is not None
     if not 0 <= column < values.shape[1]:
+        if not values.shape[1]:
+            raise FileContentError("has no numbers on its vertices: it has no vertex attributes", path)
         raise FileContentError(
             f"has no vertex attribute {shortened(column)}: there are {values.shape[1]}, counted from 0", path
         )

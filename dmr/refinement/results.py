@@ -150,9 +150,10 @@ class Refinement(HoldsFrozen):
 
     def __repr__(self) -> str:
         where = f"{self.device}, {counted(self.threads, 'thread')}" if self.threads else self.device
-        left = sum(self.unrefined.values())
+        left, points = sum(self.unrefined.values()), sum(self.steiner.values())
+        rounds = f" in {self.rounds} rounds" if self.rounds or not points else ""  # else placed before the first round
         return (
-            f"Refinement({self.mesh!r}, {sum(self.steiner.values())} points in {self.rounds} rounds on {where}, "
+            f"Refinement({self.mesh!r}, {points} points{rounds} on {where}, "
             f"{self.min_angle:.4g} to {self.max_angle:.4g} degrees, {'complete' if self.complete else 'ended early'}"
             f"{f', {left} triangles unrefined' if left else ''})"
         )

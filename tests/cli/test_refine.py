@@ -288,3 +288,14 @@ def test_a_grid_of_adcirc_is_refined_and_written(folder, capsys):
     found = io.read("fort.14")
     assert found.names["markers"] == {4: "open sea"} and len(found.triangles) > 40
     assert set(found.segment_markers.tolist()) == {2, 3, 4}
+
+
+def test_violated_bounds_and_placed_points_are_reported(folder, capsys):
+    io.write("square.poly", domains.rectangle(1, 1))
+    err = dmr(capsys, "refine", "square.poly", "-a", "1e-3", "--max-steiner", "5")[2]
+    count = len(io.read("square.1.ele").triangles)
+    assert f"dmr: {count} triangles violate a bound, left by the limit on points" in err
+    err = dmr(capsys, "refine", "square.poly", "--size", "0.1")[2]
+    assert "points placed in " in err and "rounds" not in err
+    message = fails(capsys, 1, "refine", "square.poly", "--size", "input.ele")
+    assert message == "input.ele: has no numbers on its vertices: it has no vertex attributes"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,19 +47,24 @@ def report(console: Console, arguments: Arguments, found: Mesh | Pslg, result: R
     where = result.device + (f", {counted(result.threads, 'thread')}" if result.threads else "")
     points = sum(result.steiner.values())
     total = result.seconds.get("total", sum(result.seconds.values()))
-    console.note(
-        f"{counted(points, 'point')} inserted in {counted(result.rounds, 'round')} and {total:.3g} s on {where}"
-    )
+    # Points may all be placed before the first round, by size.
+    inserted = "placed in" if points and not result.rounds else f"inserted in {counted(result.rounds, 'round')} and"
+    console.note(f"{counted(points, 'point')} {inserted} {total:.3g} s on {where}")
     if result.smoothing is not None:
         console.note(
             f"{counted(result.smoothing.moves, 'move')} of points in {counted(result.smoothing.rounds, 'round')} of "
             f"optimisation: the mean smallest angle was {result.smoothing.mean_min_angle_before:.4g}"
         )
     console.table(comparison(before, after, arguments.min_angle, arguments.max_area))
-    for reason, count in result.unrefined.items():
+    note_unrefined(console, result.unrefined)
+
+
+def note_unrefined(console: Console, unrefined: Mapping[str, int]) -> None:
+    """Prints the number of triangles that violate a bound, one line per reason."""
+    for reason, count in unrefined.items():
         if count:
-            text = REASONS.get(reason, reason.replace("_", " "))
-            console.note(f"{counted(count, 'triangle')} below the bound {text}")
+            violate = "violates" if count == 1 else "violate"
+            console.note(f"{counted(count, 'triangle')} {violate} a bound, {REASONS.get(reason, reason)}")
 
 
 def comparison(before: Summary | None, after: Summary, bound: float, max_area: float | None) -> list[list[str]]:
