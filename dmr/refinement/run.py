@@ -128,8 +128,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
         with clock.phase("flip"):
             if on_device is None and not is_triangulation(mesh):
                 flip_to_delaunay(state, statistics, epochs, strict=options.strict)
-        with clock.phase("place"):
-            mesh, state, first = place_first_points(mesh, state, options, statistics)
+        mesh, state, first = place_first_points(mesh, state, options, statistics, clock)
     else:
         with clock.phase("check"):
             first = rungs(state, options, count_needles(state))
@@ -219,22 +218,24 @@ def _placed(
 
 
 def place_first_points(
-    mesh: Mesh, state: DeviceMesh, options: RefineOptions, statistics: Statistics
+    mesh: Mesh, state: DeviceMesh, options: RefineOptions, statistics: Statistics, clock: Clock
 ) -> tuple[Mesh, DeviceMesh, list[Thresholds]]:
     """Places the first points of an outline around nothing.
 
     Returns:
         The mesh with them, on the device, too; and if there are none, the `rungs` of the mesh.
     """
-    needles = count_needles(state)
+    with clock.phase("check"):
+        needles = count_needles(state)
     if not is_around_nothing(state, options, needles):
         return mesh, state, rungs(state, options, needles)
-    most = MOST_TRIANGLES if options.max_steiner is None else options.max_steiner
-    placement = with_first_points(mesh, state, most)
-    if placement is None:
-        return mesh, state, rungs(state, options, needles)
-    state = admit_placed(placement, state.device, options.keep_segments)[0]
-    interpolate_attributes(state, placement)
+    with clock.phase("place"):
+        most = MOST_TRIANGLES if options.max_steiner is None else options.max_steiner
+        placement = with_first_points(mesh, state, most)
+        if placement is None:
+            return mesh, state, rungs(state, options, needles)
+        state = admit_placed(placement, state.device, options.keep_segments)[0]
+        interpolate_attributes(state, placement)
     statistics.first_points = placement.placed
     return placement.mesh, state, []
 

@@ -179,7 +179,7 @@ def refine_coarsely(
         state, notes = admit(mesh, device, bounds.options.keep_segments)
         statistics, epochs = Statistics(device, quiet=True), Epochs()
         flip_to_delaunay(state, statistics, epochs, strict=options.strict)
-        begun, state, first = place_first_points(mesh, state, options, statistics)
+        begun, state, first = place_first_points(mesh, state, options, statistics, Clock())
         own_bounds = state.area_bounds
         if own_bounds is not None:
             state.area_bounds = device.array(own_bounds.download() * factor)

@@ -107,7 +107,7 @@ def test_only_outlines_around_nothing_have_them():
     assert not surrounds_nothing(dmr.triangulate(circle_outline(400)), min_angle=1.9)
     assert not surrounds_nothing(dmr.generate("random", 3000, seed=1))
     fine = dmr.refine(dmr.generate("random", 3000, seed=1), device="cpu")
-    assert "first" not in fine.steiner
+    assert "first" not in fine.steiner and "place" not in fine.seconds
 
 
 @pytest.mark.parametrize("name", DOMAINS)

@@ -45,7 +45,10 @@ def test_sizes_grow_faster_from_a_much_finer_outline(device_options):
     counts = []
     for pieces, as_by_half in ((100, True), (200, False)):
         domain = domains.polygon([(-2, -2), (2, -2), (2, 2), (-2, 2)], holes=[domains.circle_points(1.0, pieces)])
-        size = lambda points: np.full(len(points), 0.1)  # noqa: E731
+
+        def size(points):
+            return np.full(len(points), 0.1)
+
         fine, by_half = (dmr.refine(domain, size=size, grading=g, **device_options).mesh for g in (None, 0.5))
         assert dmr.validate(fine, input=domain, min_angle=30).ok
         assert (mesh_digest(fine) == mesh_digest(by_half)) == as_by_half

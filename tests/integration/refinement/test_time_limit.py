@@ -52,7 +52,10 @@ def test_a_run_ends_at_its_time_limit(device_options, loop, clock, monkeypatch):
     monkeypatch.setattr(DeviceRounds, "run", late)
     mesh = dmr.generate("random", 2000, seed=4)
     if loop == "host":
-        progress = lambda *_: setattr(clock, "now", clock.now + 1)  # noqa: E731
+
+        def progress(*_):
+            clock.now += 1
+
         fine = dmr.refine(mesh, max_seconds=3.5, progress=progress, **device_options)
         assert 0 < fine.rounds <= 4
     else:

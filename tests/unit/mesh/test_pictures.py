@@ -67,7 +67,10 @@ def test_a_plot_shows_the_mesh_and_leaves_out_the_hole(plt, values):
     ax = MESH.plot(values)
     assert ax.get_aspect() == 1
     image = pixels(ax)
-    at = lambda x, y: image[::-1][tuple(np.rint(ax.transData.transform((x, y))).astype(int)[::-1])]  # noqa: E731
+
+    def at(x, y):
+        return image[::-1][tuple(np.rint(ax.transData.transform((x, y))).astype(int)[::-1])]
+
     assert at(5, 5).tolist() == [255, 255, 255] != at(5, 6.5).tolist()
 
 

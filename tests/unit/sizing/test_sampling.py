@@ -52,7 +52,10 @@ def test_a_bilinear_function_is_met_exactly():
     with pytest.raises(OptionError, match=r"size is -0.5 at \(-1, 0\)"):
         sampled(lambda points: 0.5 + points[:, 0], (-1, 0, 3, 1))
     places = PLACES * [4, 1] - [1, 0]
-    sizes = lambda points: 2.5 + points[:, 0] * (1 + points[:, 1])  # noqa: E731
+
+    def sizes(points):
+        return 2.5 + points[:, 0] * (1 + points[:, 1])
+
     field = sampled(sizes, (-1, 0, 3, 1))
     assert field.deviation < 1e-14 and len(np.unique(field.support.points, axis=0)) == 17 * 5
     np.testing.assert_allclose(field(places), sizes(places), rtol=1e-14)
@@ -191,7 +194,10 @@ def test_a_function_decides_in_few_calls(device_options):
 
 def test_a_function_that_samples_miss_decides_nevertheless(device_options):
     """Stripes that are much narrower than the rectangles that are sampled."""
-    stripes = lambda points: np.where(np.sin(400 * points[:, 0]) > 0.9, 0.02, 0.2)  # noqa: E731
+
+    def stripes(points):
+        return np.where(np.sin(400 * points[:, 0]) > 0.9, 0.02, 0.2)
+
     square = dmr.domains.rectangle(1, 1)
     fine = dmr.refine(square, max_edge=stripes, **device_options)
     assert dmr.validate(fine.mesh, input=square, min_angle=30, max_edge=stripes).ok
@@ -200,7 +206,10 @@ def test_a_function_that_samples_miss_decides_nevertheless(device_options):
 
 def test_kept_segments_are_reported_by_the_function(device_options):
     square = dmr.domains.polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
-    function = lambda points: 0.3 + 0.1 * points[:, 0]  # noqa: E731
+
+    def function(points):
+        return 0.3 + 0.1 * points[:, 0]
+
     fine = dmr.refine(square, max_edge=function, keep_segments="all", **device_options)
     assert fine.unrefined["kept_segment"] > 0
     report = dmr.validate(fine.mesh, input=square, min_angle=30, max_edge=function, unrefined=fine.unrefined_triangles)

@@ -67,7 +67,10 @@ def test_sizes_on_a_mesh_follow_the_places_of_points(on, device):
 
 def test_the_smallest_of_several_sizes(device):
     grid = dmr.SizeField.from_grid([0, 1], [0, 1], [[1, 2], [3, np.inf]])
-    function = lambda points: 1.0 + abs(points[:, 0])  # noqa: E731
+
+    def function(points):
+        return 1.0 + abs(points[:, 0])
+
     both = dmr.sizing.smallest(grid, function, 1.7)
     assert not both.by_kernels and dmr.sizing.smallest(grid, 1.7).by_kernels
     expected = np.minimum(np.minimum(grid(PLACES), function(PLACES)), 1.7)
