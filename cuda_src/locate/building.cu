@@ -118,6 +118,7 @@ KERNEL(build_small_tree, const Point *points, const int32 *corners, int64 count,
         for (int pass = 0; pass < PASSES; ++pass) { // sorts by one digit after the other
             const Index from = pass % 2 ? count : 0, to = pass % 2 ? 0 : count;
             int32 before = 0;
+            ROLLED
             for (int32 &place : places[pass]) {
                 const int32 here = place;
                 place = before;

@@ -13,6 +13,7 @@ import static_graph.engine.gpu_modules
 import static_graph.graph.gpu_modules
 import static_graph.lists.gpu_modules
 import static_graph.trees.gpu_modules
+from dmr import domains
 from dmr.domains.generation import generate
 from dmr.memory import open_device, signatures
 from dmr.memory.arrays import Device
@@ -21,6 +22,7 @@ from dmr.memory.declarations import source_folder
 from dmr.mesh.location import box_tree
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.location.locator import SORTED_FROM
+from dmr.refinement.placement import empty_boxes
 from dmr.refinement.rounds import team_rounds
 from dmr.refinement.setup.modules import (
     ALWAYS,
@@ -148,6 +150,12 @@ def test_an_estimate_prepares_its_modules(recorded):
 def test_placement_by_size_prepares_its_modules(recorded):
     dmr.refine(dmr.read(BRACKET), device="cpu", size=0.1)
     assert recorded.late == set() and {*PLACEMENT} <= recorded.launched
+
+
+def test_points_in_empty_boxes_prepare_their_modules(recorded):
+    circle = domains.polygon(domains.circle_points(1, 500))
+    dmr.refine(circle, device="cpu")
+    assert recorded.late == set() and {*empty_boxes.MODULES} - recorded.launched <= {"primitives/scan"}
 
 
 def test_point_location_prepares_its_modules(recorded):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from dmr.memory import DeviceArray, flagged_indices, pack, scan, total
+from dmr.mesh.location import box_tree
 from dmr.mesh.location.box_tree import BoxTree, Frame
 from dmr.mesh.types import Float, Mesh
 from dmr.refinement.placement.outline import Segments
@@ -21,6 +22,7 @@ from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 from dmr.triangulation.rounds.curve import CURVE_CELLS, survey
 
+MODULES = ("geometry/points", "mesh/ordering", "placement/empty_boxes", *box_tree.MODULES)  # for `Device.prepare`
 NO_POINTS = np.empty((0, 2))
 
 
@@ -34,6 +36,7 @@ def with_first_points(mesh: Mesh, state: DeviceMesh, most: int) -> Placement | N
     Returns:
         The mesh with these points; None if none can be placed.
     """
+    state.device.prepare(*MODULES)
     points = first_points(mesh, state)[:most]
     if not len(points):
         return None
