@@ -26,7 +26,7 @@ enough are computed in exact arithmetic.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
@@ -39,6 +39,7 @@ from dmr.common.number_arrays import distinct, given_array
 from dmr.common.text import option
 from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh
+from dmr.validation.bounds.routes import Routes
 from dmr.validation.report import GIVEN_REASONS, REASONS, Findings
 from dmr.validation.triangulation.chains import Chains
 from dmr.validation.triangulation.topology import Mask, Topology, describe
@@ -52,6 +53,8 @@ _SHORTEST = 2.0**-48
 _FLATTEST = 2.0**-49
 # Refinement rejects coordinates outside this range, because products of them would overflow or underflow.
 _SMALLEST, _LARGEST = 2.0**-142, 2.0**201
+# Fewer triangles are searched from one by one in less time than routes take.
+_FEWEST_ON_ROUTES = 64
 # A float64 difference that is a smaller fraction of its terms may have a larger error than the tolerance.
 _CANCELLED = 2.0**-32
 
@@ -123,7 +126,7 @@ class Unrefined:
             triangles = distinct(triangles).astype(np.int64)
             result.listed[triangles] = True
             if reason in REASONS:
-                agreed = [t for t in triangles.tolist() if measurable and surroundings.explain(t, reason)]
+                agreed = surroundings.explained(triangles.tolist(), reason) if measurable else []
                 result.by_reason[reason] = np.array(agreed, np.int64)
                 result.excused[result.by_reason[reason]] = True
         return result
@@ -167,17 +170,41 @@ class _Surroundings:
         self._whole[whole[whole >= 0]] = True
         self._circles: dict[int, tuple[Point, float]] = {}  # beside a long kept segment, searches meet the same ones
 
-    def explain(self, triangle: int, reason: str) -> bool:
-        """Test whether the geometry explains that a triangle was left unrefined for this reason."""
-        if reason == "precision" and (self._has_short_edge(triangle) or self._is_needle(triangle)):
-            return True
-        test = self._is_unsplittable if reason == "precision" else self._is_whole
-        return any(test(half_edge) for half_edge in self._within_reach(triangle))
+    def explained(self, triangles: list[int], reason: str) -> list[int]:
+        """Return those of some triangles of which the geometry explains why they were left unrefined."""
+        by_themselves: set[int] = set()
+        if reason == "precision":
+            by_themselves = {t for t in triangles if self._has_short_edge(t) or self._is_needle(t)}
+        explains = self._is_unsplittable if reason == "precision" else self._is_whole
+        open_ones = [t for t in triangles if t not in by_themselves]
+        found = by_themselves | self._on_routes(open_ones, explains)
+        return [t for t in triangles if t in found or any(map(explains, self._within_reach(t)))]
+
+    def _on_routes(self, triangles: list[int], explains: Callable[[int], bool]) -> set[int]:
+        """Return those triangles that reach an edge which explains them on routes that are the same for all."""
+        edges = {half_edge for half_edge in np.flatnonzero(self._constrained).tolist() if explains(half_edge)}
+        targets, found = dict.fromkeys(half_edge // 3 for half_edge in edges), set[int]()
+        for shortest in (False, True):
+            left = [t for t in triangles if t not in found]
+            if len(left) < _FEWEST_ON_ROUTES:
+                break
+            routes = Routes(self, targets, left, shortest=shortest)
+            paths = [self._path(t) for t in left]
+            starts, stops = (np.array([path[end] for path in paths]) for end in (0, 1))
+            for t, path, end in zip(left, paths, routes.follow(left, starts, stops), strict=True):
+                if end >= 0 and any(k in edges and self._encroached(k, *path) for k in range(3 * end, 3 * end + 3)):
+                    found.add(t)
+        return found
+
+    def beside(self, triangle: int) -> list[int]:
+        """Return the neighbours across edges that are not constrained."""
+        return [int(self._twins[k]) // 3 for k in range(3 * triangle, 3 * triangle + 3) if not self._constrained[k]]
 
     def _corners(self, triangle: int) -> list[Point]:
         return [self._at(int(v)) for v in self._triangles[triangle]]
 
-    def _circle_of(self, triangle: int) -> tuple[Point, float]:
+    def circle_of(self, triangle: int) -> tuple[Point, float]:
+        """Return the center and the radius of a triangle's circumcircle."""
         found = self._circles.get(triangle)
         if found is None:
             found = self._circles[triangle] = _circle(self._corners(triangle))
@@ -206,24 +233,30 @@ class _Surroundings:
     def _is_whole(self, half_edge: int) -> bool:
         return bool(self._whole[half_edge])
 
-    def _within_reach(self, triangle: int) -> Iterator[int]:
-        """Yield the constrained half-edges upon which a point on the path to a triangle's circumcenter may encroach."""
+    def _path(self, triangle: int) -> tuple[Point, Point]:
+        """Return the ends of the path to a triangle's circumcenter."""
         corners = self._corners(triangle)
         p, q = min(((corners[k], corners[k - 1]) for k in range(3)), key=lambda edge: math.dist(*edge))
-        start = ((p[0] + q[0]) / 2, (p[1] + q[1]) / 2)
-        center, _ = self._circle_of(triangle)
+        return ((p[0] + q[0]) / 2, (p[1] + q[1]) / 2), self.circle_of(triangle)[0]
+
+    def _encroached(self, half_edge: int, start: Point, stop: Point) -> bool:
+        """Test whether a point of a path may encroach upon a half-edge."""
+        a, b = self._ends(half_edge)
+        return _meets(((a[0] + b[0]) / 2, (a[1] + b[1]) / 2), math.dist(a, b) / 2, start, stop)
+
+    def _within_reach(self, triangle: int) -> Iterator[int]:
+        """Yield the constrained half-edges upon which a point on the path to a triangle's circumcenter may encroach."""
+        path = self._path(triangle)
         seen, waiting = {triangle}, [triangle]
         while waiting:
             t = waiting.pop()
             for half_edge in range(3 * t, 3 * t + 3):
                 if self._constrained[half_edge]:
-                    a, b = self._ends(half_edge)
-                    middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
-                    if _meets(middle, math.dist(a, b) / 2, start, center):
+                    if self._encroached(half_edge, *path):
                         yield half_edge
                     continue
                 other = int(self._twins[half_edge]) // 3
-                if other not in seen and _meets(*self._circle_of(other), start, center):
+                if other not in seen and _meets(*self.circle_of(other), *path):
                     seen.add(other)
                     waiting.append(other)
 
