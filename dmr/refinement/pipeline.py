@@ -19,7 +19,7 @@ from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.run import RunSettings, run
 from dmr.refinement.setup.areas import Area, with_area
 from dmr.refinement.setup.borders import border_warnings
-from dmr.refinement.setup.demand import check_demand, check_length
+from dmr.refinement.setup.demand import check_demand, check_length, crossing_warnings
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.thresholds import Thresholds
@@ -184,6 +184,7 @@ def refine(
     on_device = None
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
+        given_vertices = len(mesh.vertices)
         sampled_ahead = any(not bound.by_kernels for bound in (given.max_edge, given.area_root) if bound is not None)
         mesh, notes, on_device = triangulate_noting(
             mesh,
@@ -194,6 +195,7 @@ def refine(
             stays=True,
             is_read=size is not None or sampled_ahead,
         )
+        notes += crossing_warnings(given_vertices, mesh)
         for sentence in notes:
             log.warning(sentence)
         if device == "auto":  # crossings may have added many triangles

@@ -26,6 +26,11 @@ EQUILATERAL = math.sqrt(3) / 4  # area of an equilateral triangle with sides of 
 FEW_TRIANGLES = 2**16
 MOST_ASPECT = 2.0**22  # bound on a triangle's aspect ratio: beyond it the coordinates matter, and not its shape
 
+# Crossings of segments from which on a user is told of them, also as a multiple of the vertices that were drawn.
+MANY_CROSSINGS, MANY_PER_VERTEX = 100_000, 10
+# Triangles per crossing at 30 degrees: 20 in random segments, 45 to 52 where 100 to 500 almost meet in one point.
+TRIANGLES_PER_CROSSING = (20, 50)
+
 
 def check_demand(mesh: Mesh, max_area: float | None) -> None:
     """Refuses area bounds that no mesh can meet.
@@ -46,6 +51,23 @@ def check_demand(mesh: Mesh, max_area: float | None) -> None:
             f"{bound} at least {needed:.3g} triangles, and a mesh can have {MOST_TRIANGLES:,} at most: "
             "use larger bounds"
         )
+
+
+def crossing_warnings(given: int, mesh: Mesh) -> list[str]:
+    """Warns of segments that cross so often that the mesh is much larger than what was drawn.
+
+    Args:
+        given: the number of vertices of the outline; mesh: its triangulation, in which crossings are vertices, too.
+    """
+    crossings = len(mesh.vertices) - given
+    if crossings < max(MANY_CROSSINGS, MANY_PER_VERTEX * given):
+        return []
+    few, many = (f"{count * crossings / 1e6:,.0f}" for count in TRIANGLES_PER_CROSSING)
+    return [
+        f"segments cross in {crossings:,} places, and refinement to 30 degrees commonly makes "
+        f"{TRIANGLES_PER_CROSSING[0]} to {TRIANGLES_PER_CROSSING[1]} triangles around each, {few} to {many} million in "
+        f"all: draw fewer segments, or limit the run by {option('max_steiner')} or {option('max_seconds')}"
+    ]
 
 
 def check_length(mesh: Mesh, name: str, length: float) -> None:

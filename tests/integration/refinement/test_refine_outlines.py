@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import dmr
 from dmr import domains
 from dmr.mesh.shapes import min_angles, triangle_areas
+from dmr.refinement.setup import demand
+from scripts.lib.outlines import case, outline
 from tests.support.paths import ROOT
 
 HARD_MESHES = ROOT.parent / "shared" / "hard_meshes"
@@ -302,3 +304,14 @@ def test_hard_meshes_give_a_proved_mesh_or_an_error(name):
         return
     report = dmr.validate(fine.mesh, input=graph, min_angle=25, unrefined=fine.unrefined_triangles)
     assert report.ok, report.failures
+
+
+def test_crossings_that_make_huge_meshes_are_warned_of(monkeypatch):
+    """Of 2,000 segments that almost meet in one point, a mesh has 100 million triangles at 30 degrees."""
+    drawn = outline(case("fan-60"), None)
+    assert not any("million" in warning for warning in dmr.refine(drawn, min_angle=10, device="cpu").warnings)
+    monkeypatch.setattr(demand, "MANY_CROSSINGS", 1_000)
+    (told,) = (found for found in dmr.refine(drawn, min_angle=10, device="cpu").warnings if "million" in found)
+    assert told.startswith("segments cross in 1,770 places") and "max_steiner or max_seconds" in told
+    monkeypatch.setattr(demand, "MANY_PER_VERTEX", 20)  # more than are here
+    assert not any("million" in warning for warning in dmr.refine(drawn, min_angle=10, device="cpu").warnings)
