@@ -25,6 +25,7 @@ enough are computed in exact arithmetic.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -247,9 +248,9 @@ class _Surroundings:
     def _within_reach(self, triangle: int) -> Iterator[int]:
         """Yield the constrained half-edges upon which a point on the path to a triangle's circumcenter may encroach."""
         path = self._path(triangle)
-        seen, waiting = {triangle}, [triangle]
+        seen, waiting = {triangle}, [(0.0, triangle)]
         while waiting:
-            t = waiting.pop()
+            _, t = heapq.heappop(waiting)
             for half_edge in range(3 * t, 3 * t + 3):
                 if self._constrained[half_edge]:
                     if self._encroached(half_edge, *path):
@@ -258,7 +259,7 @@ class _Surroundings:
                 other = int(self._twins[half_edge]) // 3
                 if other not in seen and _meets(*self.circle_of(other), *path):
                     seen.add(other)
-                    waiting.append(other)
+                    heapq.heappush(waiting, (-self.circle_of(other)[1], other))
 
 
 def _largest_coordinates(mesh: Mesh, topology: Topology, chains: Chains) -> Float:
