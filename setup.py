@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from hashlib import sha256
 from os import environ
 from pathlib import Path
@@ -32,6 +33,7 @@ FLAGS = ["-std=c++17", "-O3", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "
 COMPILER = shlex.split(environ.get("CXX", "g++"))
 
 
+@cache
 def digest(folder: Path) -> str:
     """The digest of the sources of the kernels (compared by dmr/memory/host/compiler.py)."""
     total = sha256()

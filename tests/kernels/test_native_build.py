@@ -13,7 +13,7 @@ from dmr.memory.cuda.compiler import cubin
 from dmr.memory.cuda.nvcc import FLAGS, flags, launches_children
 from dmr.memory.declarations import source_folder
 from dmr.memory.host import compiler
-from tests.support.native_builds import CXX, CXX_FLAGS, compiled, needs, output_of
+from tests.support.native_builds import CXX, CXX_FLAGS, compiled, groups_of, needs, output_of, together
 from tests.support.paths import ROOT
 
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86 instructions")
@@ -39,29 +39,21 @@ QUICKLY = ("-Xcicc", "-O1")
 
 
 def ptx_of(sources, folder, *more):
-    """The PTX of some `.cu` files with the same flags, compiled as one, with `more` options.
-
-    Half of nvcc's time for a file is its start, and reading CUDA's headers. Each file is in a separate namespace,
-    because their functions have the same names; kernels have C linkage. What the files include comes before.
-    """
+    """The PTX of some `.cu` files with the same flags, compiled as one, with `more` options."""
     (options,) = {flags(source) for source in sources}
-    texts = [source.read_text() for source in sources]
-    includes = dict.fromkeys(line for text in texts for line in re.findall(r"^#include .*", text, re.MULTILINE))
-    bodies = [f'namespace file_{k} {{\n#include "{source}"\n}}' for k, source in enumerate(sources)]
-    together = folder / f"{sources[0].parent.name}.cu"
-    together.write_text("\n".join([*includes, *bodies]))
     command = ("nvcc", *options, "-arch=sm_90", "-ptx", *QUICKLY, *more, "-I", source_folder())
-    return compiled(command, together, ".ptx", "".join(texts)).read_text()
+    united, text = together(folder, sources)
+    return compiled(command, united, ".ptx", text).read_text()
 
 
 @pytest.fixture(scope="module")
 def ptx(tmp_path_factory):
     """The PTX of every `.cu` file: those of each folder of `cuda_src` together, by their paths."""
-    groups = {}
+    by_flags = {}
     for source in sorted(source_folder().rglob("*.cu")):
-        of_engine = "graph/engine/" in source.read_text()  # whose constants have the names of those of traversals
-        groups.setdefault((source.parent, flags(source), of_engine), []).append(source)
-    largest_first = sorted(map(tuple, groups.values()), key=lambda files: -sum(file.stat().st_size for file in files))
+        by_flags.setdefault(flags(source), []).append(source)
+    groups = [tuple(group) for sources in by_flags.values() for group in groups_of(sources)]
+    largest_first = sorted(groups, key=lambda files: -sum(file.stat().st_size for file in files))
     folders = [tmp_path_factory.mktemp("ptx") for _ in largest_first]
     with ThreadPoolExecutor(2) as workers:
         return dict(zip(largest_first, workers.map(ptx_of, largest_first, folders), strict=True))

@@ -101,15 +101,45 @@ def including(command: Iterable[str | Path], header: Path) -> tuple[str | Path, 
     return (*command, "-include", compiled_header.with_suffix(""))
 
 
+def groups_of(sources: Iterable[Path]) -> list[list[Path]]:
+    """Divides `.cu` files into groups that `together` can unite: those of a folder that use the engine, and the rest.
+
+    Constants of the engine have the names of those of traversals.
+    """
+    groups: dict[tuple[Path, bool], list[Path]] = {}
+    for source in sources:
+        groups.setdefault((source.parent, "graph/engine/" in source.read_text()), []).append(source)
+    return list(groups.values())
+
+
+def together(folder: Path, sources: list[Path]) -> tuple[Path, str]:
+    """Writes one source that includes some `.cu` files of a folder; returns it, and the text of these files.
+
+    Half of a compiler's time for a file is its start, and the headers. Each file is in a separate namespace, because
+    their functions have the same names; kernels have C linkage. What the files include comes before.
+    """
+    texts = [source.read_text() for source in sources]
+    includes = dict.fromkeys(line for text in texts for line in re.findall(r"^#include .*", text, re.MULTILINE))
+    bodies = [f'namespace file_{k} {{\n#include "{source}"\n}}' for k, source in enumerate(sources)]
+    united = folder / f"{sources[0].parent.name}-{sources[0].stem}.cu"
+    united.write_text("\n".join([*includes, *bodies]))
+    return united, "".join(texts)
+
+
 def build(folder, sources, *flags):
     """A shared library of some sources, with setup.py's flags and then these, and without its warnings."""
     command = (CXX, *CXX_FLAGS, "-w", *flags, "-I", source_folder(), "-I", ROOT)
-    if any(source.suffix == ".cu" for source in sources):
+    kernels = [source for source in sources if source.suffix == ".cu"]
+    if kernels:
         command = including(command, PORTABLE)
     command = (*command, "-x", "c++", "-c")
     named = {HOST: (f'-DHOST_SOURCES="{sources_digest()}"',)}
+    files = [(source, "") for source in sources if source.suffix != ".cu"]
+    files += [together(folder, group) for group in groups_of(kernels)]
     with ThreadPoolExecutor(2) as workers:
-        objects = list(workers.map(lambda source: compiled((*command, *named.get(source, ())), source), sources))
+        objects = list(
+            workers.map(lambda file: compiled((*command, *named.get(file[0], ())), file[0], text=file[1]), files)
+        )
     library = folder / "library.so"
     output_of(CXX, "-shared", "-pthread", *flags, *objects, "-o", library)
     return library
