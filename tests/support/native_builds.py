@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from hashlib import sha256
@@ -112,15 +112,16 @@ def groups_of(sources: Iterable[Path]) -> list[list[Path]]:
     return list(groups.values())
 
 
-def together(folder: Path, sources: list[Path]) -> tuple[Path, str]:
+def together(folder: Path, sources: list[Path], added: Callable[[Path], str] = lambda source: "") -> tuple[Path, str]:
     """Writes one source that includes some `.cu` files of a folder; returns it, and the text of these files.
 
     Half of a compiler's time for a file is its start, and the headers. Each file is in a separate namespace, because
-    their functions have the same names; kernels have C linkage. What the files include comes before.
+    their functions have the same names; kernels have C linkage. What the files include comes before. `added` returns
+    the text behind a file, in its namespace.
     """
     texts = [source.read_text() for source in sources]
     includes = dict.fromkeys(line for text in texts for line in re.findall(r"^#include .*", text, re.MULTILINE))
-    bodies = [f'namespace file_{k} {{\n#include "{source}"\n}}' for k, source in enumerate(sources)]
+    bodies = [f'namespace file_{k} {{\n#include "{source}"\n{added(source)}}}' for k, source in enumerate(sources)]
     united = folder / f"{sources[0].parent.name}-{sources[0].stem}.cu"
     united.write_text("\n".join([*includes, *bodies]))
     return united, "".join(texts)

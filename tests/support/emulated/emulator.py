@@ -13,6 +13,7 @@ import shutil
 import struct
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from dmr.memory.arguments import DeviceCount, bound_of
 from dmr.memory.arrays import Loop
 from dmr.memory.declarations import Kernel, constant, declarations, source_folder
 from dmr.memory.host.device import HostDevice
-from tests.support.native_builds import compiled, including, output_of
+from tests.support.native_builds import compiled, groups_of, including, output_of, together
 
 HERE = Path(__file__).resolve().parent
 BLOCK, MOST_BLOCKS = 128, 3  # few blocks, so that threads stride
@@ -45,28 +46,24 @@ def build(folder: Path, sources: list[str], kernels: Iterable[Kernel] | None = N
     if shutil.which(compiler) is None:
         pytest.skip(f"no compiler {compiler}")
     kernels = [*declarations().kernels.values(), *(kernels or ())]
-    wrappers = [HERE / "threads.cpp"]
-    for source in sources:
-        wrappers.append(folder / f"{'_'.join(Path(source).with_suffix('').parts[-2:])}.cpp")
-        wrappers[-1].write_text(_wrapped(source_folder() / source, kernels))
-    command = (*including((compiler, *FLAGS, "-I", HERE, "-I", source_folder()), HERE / "device.hpp"), "-c")
-    included = ["", *((source_folder() / source).read_text() for source in sources)]
+    groups = groups_of(source_folder() / source for source in sources)
+    files = [(HERE / "threads.cpp", ""), *(together(folder, group, partial(_launchers, kernels)) for group in groups)]
+    command = including((compiler, *FLAGS, "-I", HERE, "-I", source_folder()), HERE / "device.hpp")
+    command = (*command, "-x", "c++", "-c")
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        made = workers.map(lambda wrapper, text: compiled(command, wrapper, text=text), wrappers, included)
-        objects = list(made)
+        objects = list(workers.map(lambda file: compiled(command, file[0], text=file[1]), files))
     library = folder / "emulated.so"
     output_of(compiler, "-shared", *objects, "-o", library)
     return ctypes.CDLL(str(library))
 
 
-def _wrapped(source: Path, kernels: Iterable[Kernel]) -> str:
-    """C++ source that includes a `.cu` file and defines a launch function for each of its kernels."""
-    launchers = "".join(
+def _launchers(kernels: Iterable[Kernel], source: Path) -> str:
+    """Definitions of a launch function for each of the kernels of a `.cu` file."""
+    return "".join(
         f'extern "C" void emulated_{name}(unsigned blocks, unsigned threads, const std::uint64_t *slots) {{\n'
         f"    emulated::launch({name}, blocks, threads, slots);\n}}\n"
         for name in (kernel.name for kernel in kernels if kernel.source == source)
     )
-    return f'#include "{source}"\n{launchers}'
 
 
 class Repetition(Loop):
