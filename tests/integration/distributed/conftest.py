@@ -14,7 +14,10 @@ from dmr.distributed.jobs.store import Store
 
 # Modules whose tests refine in many tiles of a few hundred triangles: up to half of their processor time is spent on
 # making files on a disk. The other modules test engines, kills, resumes and full disks, and use a disk.
-IN_MEMORY = ("test_bounds_by_place", "test_hard_meshes", "test_refining_parts", "test_sizes_in_tiles", "test_tiles")
+IN_MEMORY = tuple(
+    f"test_{name}"
+    for name in ("bounds_by_place", "hard_meshes", "refining_parts", "sizes_in_tiles", "tiles", "validation")
+)
 MEMORY = Path("/dev/shm")
 ROOM = 2**30  # bytes; in containers the folder may have 64 MiB
 
