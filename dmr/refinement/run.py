@@ -34,7 +34,7 @@ from dmr.refinement.placement.empty_boxes import with_first_points
 from dmr.refinement.placement.placing import divide_outline, fill
 from dmr.refinement.placement.reporting import Report, part_of
 from dmr.refinement.placement.smoothing import smooth
-from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest, target
+from dmr.refinement.placement.targets import CLOSER, TOO_LONG, multiple, smallest, target
 from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.budget import Budget
 from dmr.refinement.rounds.host_rounds import is_round_left
@@ -199,7 +199,7 @@ def _placed(
         divided = divide_outline(
             mesh, acute, target(size, settings.bounds, options.max_area, even=even), device,
             keep_segments=options.keep_segments, growth=options.grading, most=most, fitted=True,
-            even=None if settings.bounds or options.max_area is not None else even,
+            even=None if settings.bounds or options.max_area is not None else even, closer=CLOSER,
         )  # fmt: skip
         placement = fill(
             mesh, divided, divided.sizes, device, lattice=True, most=most, limit=settings.time_limit,

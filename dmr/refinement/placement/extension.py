@@ -3,7 +3,8 @@
 Where one size is wanted everywhere and parts of the outline are finer, the sizes between are interpolated in a
 triangulation of the outline, linearly except along its long edges. These join parts of the outline that are far from
 each other. Sizes in Gmsh's meshes grow along them as the power 0.75 of the distance from the finer end: faster than
-linearly, since each new point takes the mean of sizes around it, but more slowly than a harmonic function.
+linearly, since each new point takes the mean of sizes around it, but more slowly than a harmonic function. Between the
+ends of slots they grow as the root of it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ Index = NDArray[np.int64]
 LONG = 16.0  # sizes at its finer end: a longer edge gets a point in its middle,
 RATIO, NEXT = 4.0, 4.0  # and others nearer to that end, at distances with this ratio, down to so many sizes
 STEEPEST = 0.5  # largest growth of sizes up to these points, per unit of distance
-APART = 20.0  # sizes at the coarser end: the parts that a longer edge joins are far from each other,
-MORE_APART, MOST_APART = 96.0, 4.0  # by 1 for each so many sizes more, up to this number
+APART = 14.0  # sizes at the coarser end: the parts that a longer edge joins are far from each other,
+MORE_APART, MOST_APART = 120.0, 4.0  # by 1 for each so many sizes more, up to this number
+OPEN = 0.22  # of the root of the distance times the largest size: the least size between ends of two long parts
 BESIDE_FROM, BESIDE_TO, BESIDE = 8.0, 48.0, 1.5  # the same: sizes beside an edge count, from none to this number
 BETWEEN_LONG = 2.5  # a vertex of two pieces whose lengths have at least this ratio
 OF_LONGER = 0.35  # has the size of the shorter one, and this share of the difference
@@ -45,7 +47,7 @@ def extended(points: Float, pieces: Int, sizes: Float, most: float) -> SizeField
     differs = longest > BETWEEN_LONG * shortest
     given = np.where(differs, shortest + OF_LONGER * (longest - shortest), shortest)
     mesh = _triangulation(points, pieces)
-    places, between = _along_long_edges(given, most, mesh, pieces)
+    places, between = _along_long_edges(given, np.where(differs, longest, 0.0), most, mesh, pieces)
     if len(places):
         mesh = _triangulation(np.concatenate([points, places]), pieces)
     at_crossings = np.full(len(mesh.vertices) - len(given) - len(between), most)
@@ -64,7 +66,7 @@ def _triangulation(points: Float, pieces: Int) -> Mesh:
     return record_triangulation(Mesh.unchecked(vertices=vertices, triangles=plane.triangles), links)
 
 
-def _along_long_edges(sizes: Float, most: float, mesh: Mesh, pieces: Int) -> tuple[Float, Float]:
+def _along_long_edges(sizes: Float, beside_short: Float, most: float, mesh: Mesh, pieces: Int) -> tuple[Float, Float]:
     """Returns points on the long edges of a triangulation of an outline, and the sizes there.
 
     Between two fine parts that are far from each other, sizes are larger than at both: they also grow from the sides of
@@ -73,6 +75,7 @@ def _along_long_edges(sizes: Float, most: float, mesh: Mesh, pieces: Int) -> tup
 
     Args:
         sizes: (n,) at the first vertices of the mesh, those of the outline; most: the largest size.
+        beside_short: (n,) the size of the longer piece at a vertex between a short and a long one, 0 at others.
         mesh: the triangulation; pieces: (p, 2) of the outline.
     """
     corners, n, count = mesh.triangles.T, len(sizes), len(mesh.triangles)
@@ -88,15 +91,17 @@ def _along_long_edges(sizes: Float, most: float, mesh: Mesh, pieces: Int) -> tup
     along_x, along_y = x[other] - x[start], y[other] - y[start]
     length = np.sqrt(along_x * along_x + along_y * along_y)
     long = np.flatnonzero(length > LONG * sizes[start])  # no piece is: a vertex has 0.35 of its longest one
+    if not len(long):
+        return np.empty((0, 2)), np.empty(0)
     edge, start, other = edge[long], start[long], other[long]
     along_x, along_y, length = along_x[long], along_y[long], length[long]
     here, there = sizes[start], sizes[other]
     beside = _sizes_beside(sizes, mesh, edge % count, edge // count, start, other)
     relative = length / there
-    apart = np.clip((relative - APART) / MORE_APART, 0.0, MOST_APART)
-    if apart.any():
-        component = connected(len(sizes), *pieces.T)
-        apart[component[start] == component[other]] = 0.0  # such as the two sides of a disc
+    part_of = connected(len(sizes), *pieces.T)
+    are_parts = part_of[start] != part_of[other]  # unlike the two sides of a disc
+    apart = are_parts * np.clip((relative - APART) / MORE_APART, 0.0, MOST_APART)
+    least = are_parts * (OPEN * _share_of_long(sizes, beside_short, most, part_of, start, other))
     near = BESIDE * np.clip((relative - BESIDE_FROM) / (BESIDE_TO - BESIDE_FROM), 0.0, 1.0)
     from_start = np.maximum(there - here, np.maximum(apart * (most - here), near * (beside - here)))
     from_end = np.maximum(np.maximum(apart * (most - there), near * (beside - there)), 0.0)
@@ -105,10 +110,31 @@ def _along_long_edges(sizes: Float, most: float, mesh: Mesh, pieces: Int) -> tup
         part = distance[k] / length[k]
         size = here[k] + part * (there[k] - here[k])
         size += from_start[k] * _excess(part) + from_end[k] * _excess(1.0 - part)
+        size = np.maximum(size, least[k] * np.sqrt(most * distance[k]))
         found.append(np.minimum(size, np.minimum(here[k] + STEEPEST * distance[k], most)))
         places.append(np.stack([x[start[k]] + part * along_x[k], y[start[k]] + part * along_y[k]], axis=1))
         distance = distance / RATIO
     return np.concatenate(places), np.concatenate(found)
+
+
+def _share_of_long(sizes: Float, beside_short: Float, most: float, part_of: Index, start: Int, other: Int) -> Float:
+    """Returns how far long pieces next to short ones, in both parts that an edge joins, reach up to the largest size.
+
+    It is 1 between the round ends of two slots: the large sizes at their sides leave no fine band between the ends. It
+    is 0 between two round holes, and between profiles whose pieces become longer from one to the next.
+
+    Args:
+        sizes: at the vertices, those of the outline first; part_of: (n,) the connected part of each.
+        start, other: the ends of the edges; beside_short and most are those of `_along_long_edges`.
+    """
+    longest = np.zeros(len(part_of))
+    np.maximum.at(longest, part_of[: len(beside_short)], beside_short)
+    both = np.minimum(longest[part_of[start]], longest[part_of[other]])
+    coarser = np.maximum(sizes[start], sizes[other])
+    share = np.zeros(len(start))
+    np.divide(both - coarser, most - coarser, out=share, where=coarser < most)
+    found: Float = np.clip(share, 0.0, 1.0)
+    return found
 
 
 def _sizes_beside(sizes: Float, mesh: Mesh, triangle: Index, place: Index, start: Int, other: Int) -> Float:

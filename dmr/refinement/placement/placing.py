@@ -29,7 +29,7 @@ from dmr.refinement.placement.lattice import fitting_size
 from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.reporting import Report, Shares, shares_of
-from dmr.refinement.placement.targets import SPACED, smallest
+from dmr.refinement.placement.targets import SPACED, multiple, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.setup.demand import is_even, target_triangles
 from dmr.refinement.state.records import POINT
@@ -143,6 +143,7 @@ def divide_outline(
     most: int,
     fitted: bool = False,
     even: bool | None = None,
+    closer: float = 1.0,
 ) -> DividedOutline:
     """Divides the segments of a mesh by size.
 
@@ -156,11 +157,14 @@ def divide_outline(
         most: the most points to insert.
         fitted: whether the size is changed a little where segments then are rows of one lattice.
         even: whether one size is wanted everywhere, if that is known.
+        closer: factor of sizes that vary if some segment is shorter than 3 of them.
     """
     host = device if device.threads else open_device("cpu")  # few places at a time
     segments = Segments.of(mesh, acute, keep_segments)
     if even is None:
         even = is_even(mesh, sizes, host)
+    if closer != 1.0 and not even and _has_short(mesh, segments, sizes, host):
+        sizes = multiple(sizes, closer)
     fitting = None
     if fitted and sizes.number is not None and not (segments.kept.any() or acute.any()):
         fitting = fitting_size(mesh.vertices, segments.ends, sizes.number)
@@ -180,6 +184,13 @@ def divide_outline(
                 everywhere, outline = changed, _divided(mesh, segments, changed, device)
         sizes = lowered
     return DividedOutline(segments, everywhere, outline, nearby, sizes, even)
+
+
+def _has_short(mesh: Mesh, segments: Segments, sizes: SizeSource, device: Device) -> bool:
+    """Whether some segment is shorter than 3 sizes at its midpoint."""
+    start, end = (mesh.vertices[segments.ends[:, k]] for k in range(2))
+    found = sizes.at(start + 0.5 * (end - start), device)
+    return bool((SPACED * lengths(end - start) < ALMOST * SHORT * found).any())
 
 
 def fill(

@@ -30,6 +30,8 @@ class Multiple(SizeSource):
 
 def multiple(source: SizeSource, factor: float) -> SizeSource:
     """Returns the sizes of a source times a factor."""
+    if isinstance(source, Multiple):
+        return Multiple(source.source, source.factor * factor)
     return Multiple(source, factor) if source.number is None else EqualSizes(source.number * factor)
 
 
@@ -46,6 +48,7 @@ def smallest(*sources: SizeSource | None) -> SizeSource | None:
 TOO_LONG = 2.0  # an edge of this many sizes is split by refinement
 SPACED = 0.98  # sizes with which points are placed, so that edges are about as long: voids of the front are longer
 SPACED_UNEVENLY = 0.985  # the same where sizes vary: edges would be shorter there
+CLOSER = 0.975  # factor of the latter if some segment is short: then there are as many triangles as in Gmsh
 BELOW_MAX_EDGE = 0.7  # sizes for which few edges exceed a bound, in units of the bound
 BELOW_MAX_AREA = 1.2  # the same, in units of the square root of the bound on areas
 
