@@ -98,10 +98,12 @@ def _along_long_edges(sizes: Float, beside_short: Float, most: float, mesh: Mesh
     here, there = sizes[start], sizes[other]
     beside = _sizes_beside(sizes, mesh, edge % count, edge // count, start, other)
     relative = length / there
-    part_of = connected(len(sizes), *pieces.T)
-    are_parts = part_of[start] != part_of[other]  # unlike the two sides of a disc
-    apart = are_parts * np.clip((relative - APART) / MORE_APART, 0.0, MOST_APART)
-    least = are_parts * (OPEN * _share_of_long(sizes, beside_short, most, part_of, start, other))
+    apart, least = np.clip((relative - APART) / MORE_APART, 0.0, MOST_APART), np.zeros(len(relative))
+    if apart.any() or beside_short.any():
+        part_of = connected(len(sizes), *pieces.T)
+        are_parts = part_of[start] != part_of[other]  # unlike the two sides of a disc
+        apart *= are_parts
+        least += are_parts * (OPEN * _share_of_long(sizes, beside_short, most, part_of, start, other))
     near = BESIDE * np.clip((relative - BESIDE_FROM) / (BESIDE_TO - BESIDE_FROM), 0.0, 1.0)
     from_start = np.maximum(there - here, np.maximum(apart * (most - here), near * (beside - here)))
     from_end = np.maximum(np.maximum(apart * (most - there), near * (beside - there)), 0.0)
