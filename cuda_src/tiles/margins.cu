@@ -32,10 +32,11 @@ KERNEL(add_layer, const Triangle *triangles, int32 reached, int32 *layers) {
     }
 }
 
-KERNEL(flag_margin, const Triangle *triangles, int32 depth, const int32 *layers, int32 *margin, int32 *core) {
-    for (const Index t : launch) {
-        margin[t] = is_within(without_owner(triangles[t]), depth - 1, layers);
-        core[t] = 1 - margin[t];
+// Flags the triangles that are within `last` layers, but not within `before`.
+KERNEL(flag_layers, const Triangle *triangles, int32 before, int32 last, const int32 *layers, int32 *chosen) {
+    for (const Index i : launch) {
+        const Triangle t = without_owner(triangles[i]);
+        chosen[i] = is_within(t, last, layers) && !is_within(t, before, layers);
     }
 }
 
@@ -49,6 +50,13 @@ KERNEL(flag_corners, const Triangle *triangles, const int32 *chosen, const int32
         if (chosen[t])
             for (const int32 v : without_owner(triangles[t]).vertex)
                 racing_store(&used[number_in_tile(v, order, input_vertices)], 1);
+}
+
+// Flags the vertices that one side of the tile shares with another.
+KERNEL(flag_shared, const int32 *used, const int32 *used_by_other, int32 *shared) {
+    for (const Index v : launch)
+        if (used[v] && used_by_other[v])
+            shared[v] = 1;
 }
 
 // places and vertex_places: the sums of `chosen` and of `used` before each entry.

@@ -15,6 +15,7 @@ from dmr.memory.host.copying import copy
 from dmr.validation.arrays.pieces import Workers
 
 T = TypeVar("T")
+Int = NDArray[np.int32]
 
 WIDE = 8  # bytes of a number of int64
 
@@ -38,15 +39,29 @@ def by_pieces(rows: int, work: Callable[[slice], T], threads: int | None) -> lis
     return workers.map(lambda first, end: work(slice(first, end)), rows, ROWS_PER_PIECE)
 
 
-def rows_taken(array: NDArray[Any], rows: NDArray[np.integer[Any]], threads: int | None) -> NDArray[Any]:
-    """Returns `array[rows]`, for rows that are there, in a shape as theirs and a further one as that of the rows."""
+def rows_taken(
+    array: NDArray[Any], rows: NDArray[np.integer[Any]], threads: int | None, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Returns `array[rows]`, for rows that are there, in a shape as theirs and a further one as that of the rows.
+
+    `out` is a contiguous array of that shape and type that receives them.
+    """
     array, rows = np.ascontiguousarray(array), _numbers(rows)
-    found = np.empty((*rows.shape, *array.shape[1:]), array.dtype)
+    found = np.empty((*rows.shape, *array.shape[1:]), array.dtype) if out is None else out
     width = array.dtype.itemsize * prod(array.shape[1:])
     library().dmr_take_rows(
         array.ctypes.data, width, rows.ctypes.data, rows.itemsize == WIDE, rows.size, _most(threads), found.ctypes.data
     )
     return found
+
+
+def rows_put(table: NDArray[Any], places: Int, rows: NDArray[Any], threads: int | None) -> None:
+    """Does `table[places] = rows`, for places that are there and differ, rows of that type, and a contiguous table."""
+    rows, places = np.ascontiguousarray(rows, table.dtype), np.ascontiguousarray(places, np.int32)
+    width = table.dtype.itemsize * prod(table.shape[1:])
+    library().dmr_put_rows(
+        rows.ctypes.data, width, places.ctypes.data, len(places), _most(threads), table.ctypes.data
+    )  # fmt: skip
 
 
 def flags(count: int, numbers: NDArray[np.integer[Any]], threads: int | None) -> NDArray[np.bool_]:
@@ -94,19 +109,67 @@ def frozen(neighbours: NDArray[np.int32], segments: NDArray[np.int32], threads: 
     return found
 
 
-def at_frozen(
-    neighbours: NDArray[np.int32], segments: NDArray[np.int32], frozen: NDArray[np.bool_], threads: int | None
-) -> NDArray[np.bool_]:
-    """Returns (m, 3) bool: which edges without a segment are those of a triangle that is not frozen beside one that is.
+def cut_edge_lists(
+    neighbours: Int, segments: Int, triangles: Int, frozen: NDArray[np.bool_], threads: int | None
+) -> tuple[Int, Int, Int]:
+    """Returns the edges without a segment between a triangle that is not frozen and one that is.
 
     Args:
-        neighbours, segments: as for `frozen`; frozen: (m,).
+        neighbours, segments: as for `frozen`; triangles: (m, 3) the corners; frozen: (m,).
+
+    Returns:
+        (c,) int32 each, in the order of the triangles that are not frozen: the vertices where the edge starts and ends
+        there, and the opposite corner of the frozen triangle.
+
+    Raises:
+        MemoryError: there is too little memory.
     """
-    neighbours, segments = np.ascontiguousarray(neighbours), np.ascontiguousarray(segments)
-    found = np.empty(neighbours.shape, np.bool_)
-    library().dmr_cut_edges(
-        neighbours.ctypes.data, segments.ctypes.data, frozen.ctypes.data, len(found), _most(threads), found.ctypes.data
+    given = [np.ascontiguousarray(each, np.int32) for each in (neighbours, segments, triangles)]
+    most = 3 * int(np.count_nonzero(frozen))
+    found = [np.empty(most, np.int32) for _ in range(3)]
+    count = library().dmr_cut_edges(
+        *(each.ctypes.data for each in given), len(frozen), frozen.ctypes.data, _most(threads),
+        *(each.ctypes.data for each in found),
+    )  # fmt: skip
+    if count < 0:
+        raise MemoryError
+    starts, ends, beyond = (each[:count] for each in found)
+    return starts, ends, beyond
+
+
+def on_border(
+    neighbours: Int, segments: Int, triangles: Int, inside: NDArray[np.bool_], vertices: int, threads: int | None
+) -> NDArray[np.bool_]:
+    """Returns (vertices,) bool: which vertices are on edges without a triangle on the other side.
+
+    Args:
+        neighbours, segments, triangles: as for `cut_edge_lists`.
+        inside: (s,) bool, which segments count as such edges.
+    """
+    given = [np.ascontiguousarray(each, np.int32) for each in (neighbours, segments, triangles)]
+    inside, found = np.ascontiguousarray(inside), np.zeros(vertices, np.bool_)
+    library().dmr_border(
+        *(each.ctypes.data for each in given), len(triangles), inside.ctypes.data, _most(threads), found.ctypes.data
     )
+    return found
+
+
+def places_of_pairs(pairs: Int, wanted: Int, numbers: int, threads: int | None) -> Int:
+    """Returns (w,) int32: the places of pairs of numbers among others, -1 for those that are not there.
+
+    Args:
+        pairs: (p, 2), no two equal; wanted: (w, 2); numbers: above the first number of each.
+
+    Raises:
+        MemoryError: there is too little memory.
+    """
+    pairs, wanted = np.ascontiguousarray(pairs, np.int32), np.ascontiguousarray(wanted, np.int32)
+    found = np.empty(len(wanted), np.int32)
+    lacks_memory = library().dmr_find_pairs(
+        pairs.ctypes.data, len(pairs), numbers, wanted.ctypes.data, len(wanted), _most(threads), found.ctypes.data
+    )
+    if lacks_memory:
+        raise MemoryError
     return found
 
 

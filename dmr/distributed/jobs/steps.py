@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 Steps = list[tuple[str, float, float]]  # of each the name, and when it began and ended, in seconds since 1970
 
 _recording = threading.local()
@@ -36,3 +39,18 @@ def recorded_steps() -> Iterator[Steps]:
         yield steps
     finally:
         _recording.steps = before
+
+
+def with_steps(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Returns a function for another thread, which records steps of the task that the calling thread runs now."""
+    steps: Steps | None = getattr(_recording, "steps", None)
+
+    def recorded(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        before: Steps | None = getattr(_recording, "steps", None)
+        _recording.steps = steps
+        try:
+            return function(*arguments, **options)
+        finally:
+            _recording.steps = before
+
+    return recorded

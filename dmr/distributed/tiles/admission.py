@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dmr.common.cached import cached_property
 from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.steps import step
-from dmr.distributed.threaded import flags, rows_taken
+from dmr.distributed.threaded import flags, places_of_pairs, rows_taken
 from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, cut_edges, edges_of
 from dmr.distributed.tiles.patch import FREE_VERTEX, Mask, Patch
 from dmr.distributed.tiles.piece import Int64
@@ -119,7 +119,7 @@ def tile_of(patch: Patch, whole: Whole, threads: int | None) -> Tile:
         mesh=mesh,
         rows=rows,
         numbers=numbers,
-        border=border_vertices(patch, edges, inside, frozen, threads),
+        border=border_vertices(patch, edges, inside, threads),
         origins=origins.astype(np.int32),
         local_ends=local(ends),
         anchor=anchor,
@@ -138,8 +138,8 @@ def _padded(rows: NDArray[Any], count: int) -> NDArray[Any]:
     return np.concatenate([rows, np.zeros((count, *rows.shape[1:]), rows.dtype)])
 
 
-def admit_tile(tile: Tile, whole: Whole, device: Device) -> DeviceMesh:
-    """Copies the active part of a patch to a device."""
+def admit_tile(tile: Tile, whole: Whole, device: Device, threads: int | None) -> DeviceMesh:
+    """Copies the active part of a patch to a device; `threads` compute on the host, None for all cores."""
     with step("upload"):
         state, _ = admit(tile.mesh, device, trusted=True)
     patch, count, segments = tile.patch, len(tile.mesh.vertices), len(tile.rows)
@@ -175,7 +175,7 @@ def admit_tile(tile: Tile, whole: Whole, device: Device) -> DeviceMesh:
     # All segments of the tile count as named: the cut edges, as the rest of its boundary, do not.
     state.named = len(tile.origins)
     state.named_markers = whole.markers[tile.origins]
-    _attach_cuts(state, tile.cuts, order, segments)
+    _attach_cuts(state, tile.cuts, order, segments, threads)
     return state
 
 
@@ -192,16 +192,15 @@ def _parameters(vertices: Int, ends: Int, parameter: Float) -> Float:
     return found
 
 
-def _attach_cuts(state: DeviceMesh, cuts: CutEdges, order: Int, first: int) -> None:
+def _attach_cuts(state: DeviceMesh, cuts: CutEdges, order: Int, first: int, threads: int | None) -> None:
     """Marks the subsegments from `first` on as cut edges, and stores what lies beyond them."""
     state.first_cut, state.cuts = first, state.subsegments_count - first
     if state.cuts == 0:
         return
     attached = state.subsegments[first : state.subsegments_count].download()
-    given = cuts.starts.astype(np.int64) << 32 | cuts.ends
-    wanted = order[attached["from"]].astype(np.int64) << 32 | order[attached["to"]]
-    place = np.empty(len(given), np.intp)
-    place[np.argsort(wanted)] = np.argsort(given)  # both have the same keys, each once
-    state.beyond_cuts = state.device.array(np.ascontiguousarray(cuts.beyond[place]).reshape(-1).view(POINT))
+    given = np.stack([cuts.starts, cuts.ends], axis=1)
+    wanted = np.stack([order[attached["from"]], order[attached["to"]]], axis=1)
+    place = places_of_pairs(given, wanted, len(order), threads)  # both have the same pairs, each once
+    state.beyond_cuts = state.device.array(rows_taken(cuts.beyond, place, threads).reshape(-1).view(POINT))
     none = np.full(state.cuts, state.named, np.int32)
     state.subsegment_origin[first : state.subsegments_count].upload(none)

@@ -72,17 +72,9 @@ class Reach:
         return reached
 
 
-def reach(
-    patch: Patch, border: Int, layers: int, threads: int | None, near: Int | None = None
-) -> tuple[Reach, NDArray[np.bool_]]:
-    """Returns how far the seeds of a patch are from the vertices on its border, and which triangles they reach.
-
-    `near` are vertices at which the patch is treated as if there were seeds.
-    """
-    given = np.full(len(patch.numbers), UNREACHED, np.int32)
-    if near is not None:
-        given[near] = 0
-    chosen, distance = spread(patch, given, layers, threads)
+def reach(patch: Patch, border: Int, layers: int, threads: int | None) -> tuple[Reach, NDArray[np.bool_]]:
+    """Returns how far the seeds of a patch are from the vertices on its border, and which triangles they reach."""
+    chosen, distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers, threads)
     return Reach(patch.numbers[border], distance[border]), chosen
 
 

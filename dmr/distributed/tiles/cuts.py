@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.number_arrays import distinct
 from dmr.common.threads import thread_count
-from dmr.distributed.threaded import at_frozen, flags, rows_taken, touching
+from dmr.distributed.threaded import cut_edge_lists, flags, on_border, rows_taken, touching
 from dmr.distributed.tiles.patch import NEXT, Edges, Mask, Patch
 from dmr.distributed.unions.native import linked
 from dmr.mesh.edges import edge_keys
@@ -64,13 +63,7 @@ class CutEdges:
 
 def cut_edges(patch: Patch, edges: Edges, frozen: Mask, threads: int | None = None) -> CutEdges:
     """Returns the edges between the active and the frozen triangles of a patch; `threads` as for `edges_of`."""
-    triangles = patch.mesh.triangles
-    number = np.flatnonzero(at_frozen(edges.neighbours, edges.segments, frozen, threads))
-    triangle, k = np.divmod(number, 3)
-    starts, ends = (np.take(triangles, 3 * triangle + each[k]) for each in (NEXT, AFTER_NEXT))
-    across = np.take(edges.neighbours, number)
-    a, b, c = rows_taken(triangles, across, threads).T
-    beyond = a ^ b ^ c ^ starts ^ ends  # the corner that is neither start nor end
+    starts, ends, beyond = cut_edge_lists(edges.neighbours, edges.segments, patch.mesh.triangles, frozen, threads)
     return CutEdges(starts, ends, rows_taken(patch.mesh.vertices, beyond, threads))
 
 
@@ -80,20 +73,13 @@ def active_sides(patch: Patch, edges: Edges, frozen: Mask) -> NDArray[np.int64]:
     return np.bincount(edges.segments.reshape(-1)[at[~frozen[at // 3]]], minlength=len(patch.mesh.segments))
 
 
-def border_vertices(
-    patch: Patch, edges: Edges, inside: Mask, frozen: Mask | None = None, threads: int | None = None
-) -> Int:
+def border_vertices(patch: Patch, edges: Edges, inside: Mask, threads: int | None = None) -> Int:
     """Returns the vertices on the border of a patch with the rest of the domain.
 
     Args:
         inside: (s,) bool, whether a segment is inside the domain, not on its boundary.
-        frozen: the triangles with a cut edge, if they are known; threads: that compute, None for all cores.
+        threads: that compute, None for all cores.
     """
-    rows = np.flatnonzero(edges.frozen(threads) if frozen is None else frozen)  # few, as a rule
-    across, on_edges = (rows_taken(each, rows, threads) for each in (edges.neighbours, edges.segments))
-    row, k = np.nonzero((across < 0) & (on_edges < 0))
-    at = edges.on_segments
-    at = at[(edges.neighbours.reshape(-1)[at] < 0) & inside[edges.segments.reshape(-1)[at]]]
-    triangle, k = np.concatenate([rows[row], at // 3]), np.concatenate([k, at % 3])
-    corners, place = rows_taken(patch.mesh.triangles, triangle, threads), np.arange(len(triangle))
-    return distinct(corners[place, NEXT[k]], corners[place, AFTER_NEXT[k]])
+    count = len(patch.mesh.vertices)
+    found = on_border(edges.neighbours, edges.segments, patch.mesh.triangles, inside, count, threads)
+    return np.flatnonzero(found).astype(np.int32)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.cached import cached_property
 from dmr.common.number_arrays import distinct
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.threaded import joined, rows_taken
@@ -18,13 +19,13 @@ from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_spars
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
 from dmr.distributed.tiles.result.few_labels import few_labels
 from dmr.distributed.tiles.stored import InMemory
-from dmr.memory import Device, DeviceArray, scan, total
+from dmr.memory import Device, DeviceArray, flagged_indices, scan, total
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.setup.admission import SplitState
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 
-UNREACHED = np.iinfo(np.int32).max
+UNREACHED, NO_LAYER = np.iinfo(np.int32).max, -1
 LEAST_CORE = 0.5  # of the triangles of a tile; a smaller core stays in the margin
 
 
@@ -35,9 +36,10 @@ class Refined:
     Attributes:
         core: the triangles far from whatever waits, and from the border of the tile, as a stored patch; None if there
             are few. core_triangles: their number.
-        margin: the others, those that were frozen first; margin_border: its vertices on the border of the tile, or
-            shared with the core; tile_border: those on the border of the tile.
-        core_border: (b,) int64, the numbers of the vertices of the core that it shares with the margin.
+        margin: the others, those that were frozen first; None if a `Division` has taken it. margin_border: its vertices
+            on the border of the tile, or shared with the core; tile_border: those on the border of the tile.
+        core_border: (b,) int64, the numbers of the vertices of the core that it shares with the margin; rest_border:
+            those of the rest of a divided margin that it shares with the core and the band.
         inserted: points; warnings: one sentence each.
         beside: the vertices and triangles beside the core for which its file has room: the margin, and ghosts.
     """
@@ -45,17 +47,54 @@ class Refined:
     core: InMemory | None
     core_triangles: int
     core_border: Int64
-    margin: Patch
+    margin: Patch | None
     margin_border: Int
     tile_border: Int
     inserted: int
     warnings: tuple[str, ...]
     beside: tuple[int, int] = (0, 0)
+    rest_border: Int64 = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class BandPart:
+    """The part of a refined tile for the next band, and what the passes need to know of the tile.
+
+    Attributes:
+        load: returns the part; needs no device.
+        triangles: of the whole tile; has_core, has_rest: whether triangles are left for these.
+        inserted, warnings: as in `Refined`.
+    """
+
+    load: Callable[[], Patch]
+    triangles: int
+    has_core: bool
+    has_rest: bool
+    inserted: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """Divides the margin of a tile, while it is on the device, into its part for the next band and a rest.
+
+    The band is around the frozen triangles, those that wait, and the border of the tile, as if there were seeds
+    everywhere.
+
+    Attributes:
+        layers: of the band.
+        rest: receives the rest as a stored patch, if there is one.
+        found: called with the part for the band, before anything else is downloaded.
+    """
+
+    layers: int
+    rest: InMemory
+    found: Callable[[BandPart], None]
 
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """The core or the margin on the device, where vertices have their numbers in the tile.
+    """Some layers of a tile on the device, where vertices have their numbers in the tile.
 
     Attributes:
         chosen: its triangles, as flags; places: its triangles before each; count: their number.
@@ -70,6 +109,66 @@ class _Side:
     vertices: int
 
 
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """A refined tile on the device, of which sides are taken.
+
+    Attributes:
+        tile, state: the tile; left: the triangles that violate a bound, by reason; seeds: those that wait.
+        layers: of triangles between each vertex and what waits, the frozen triangles, and the border.
+        threads: that compute on the host; None for all cores.
+    """
+
+    tile: Tile
+    state: DeviceMesh
+    left: dict[str, NDArray[Any]]
+    seeds: Int
+    layers: DeviceArray
+    threads: int | None
+
+    def within(self, last: int, before: int = NO_LAYER, *, frozen: bool = False) -> _Side:
+        """Returns the side of the triangles within `last` layers, but not within `before`.
+
+        `frozen`: whether the frozen triangles will be added to it.
+        """
+        state = self.state
+        chosen = state.device.empty(state.slots, np.int32)
+        state.device.launch("flag_layers", state.slots, state.triangles, before, last, self.layers, chosen)
+        return _side(state, chosen, self.tile.frozen_triangles if frozen else None)
+
+    def store(self, side: _Side, few: Labels | None, out: InMemory) -> None:
+        """Stores a side, as `_store`."""
+        _store(self.tile, self.state, side, self.left, self.seeds, few, out)
+
+    def loaded_with_frozen(self, side: _Side) -> Callable[[], Patch]:
+        """Downloads a side; returns what makes it a patch that begins with the frozen triangles, without the device."""
+        arrays = InMemory()
+        self.store(side, None, arrays)
+        frozen, tile, threads = _frozen(self.tile, side), self.tile, self.threads
+        return lambda: _with_frozen(tile, frozen, Patch.load(arrays, threads), threads)
+
+    @cached_property
+    def few_labels(self) -> Labels | None:
+        """The labels of the triangles that were admitted, if few of them differ."""
+        labels = None if self.state.ancestor is None else Labels.columns(self.tile.mesh)
+        return None if labels is None else few_labels(labels, self.threads)
+
+    def shared(self, used: DeviceArray, *by_others: DeviceArray) -> Int:
+        """Returns the vertices that a side shares with others, ascending; all are given as flags."""
+        device = used.device
+        shared = device.zeros(used.size, np.int32)
+        for other in by_others:
+            device.launch("flag_shared", used.size, used, other, shared)
+        return flagged_indices(shared)[0].download()
+
+    def numbers(self, vertices: Int) -> Int64:
+        """Returns the numbers in the whole of vertices with numbers in the tile: -1, -2, ... for inserted ones."""
+        known = vertices < self.state.input_vertices
+        numbers = self.state.input_vertices - 1 - vertices.astype(np.int64)
+        numbers[known] = self.tile.numbers[vertices[known]]
+        return numbers
+
+
 def separated(
     tile: Tile,
     state: DeviceMesh,
@@ -80,6 +179,7 @@ def separated(
     threads: int | None = None,
     *,
     only: bool = False,
+    division: Division | None = None,
 ) -> Callable[[], Refined]:
     """Downloads a refined tile.
 
@@ -95,51 +195,102 @@ def separated(
         threads: that complete it; None for all cores.
         only: whether it is the only tile of the pass. If nothing waits in it, no band follows, and its margin is one
             layer: what touches the border, or a frozen triangle.
+        division: of the margin, unless no triangle is in the band.
     """
     seeds = _waiting(state, left)
     last = only and not len(seeds) and not np.take(tile.patch.seeds, tile.frozen_rows).any()
-    if last:
-        depth = 1
-    in_margin, in_core = _flags(tile, state, seeds, depth)
-    core = _side(tile, state, in_core)
-    has_core = LEAST_CORE * state.slots <= core.count < state.slots
-    if not has_core:
-        state.device.launch("fill_int32", state.slots, 1, in_margin)
-    margin = _side(tile, state, in_margin, tile.frozen_triangles)
-    margin_arrays, beside = InMemory(), (margin.vertices, margin.count + len(tile.frozen_rows))
+    depth = 1 if last else min(depth, isqrt(state.slots))  # as a rule more layers than the tile has
+    if not (len(seeds) or len(tile.frozen_rows) or len(tile.border)):
+        division = None
+    depth = depth if division is None else max(depth, division.layers)
+    sides = _Sides(tile, state, left, seeds, _layers(tile, state, seeds, depth), threads)
+    core: _Side | None = sides.within(UNREACHED, depth - 1)
+    assert core is not None
+    end = depth - 1  # the last layer of the margin
+    if not LEAST_CORE * state.slots <= core.count < state.slots:
+        core, end = None, UNREACHED
+    margin = _margin(sides, end) if division is None else _divided(sides, end, core, division, warnings)
+    beside = margin.vertices, margin.triangles
     if last:  # ghosts are about as many as the triangles of the margin, from which bands take none
         beside = 2 * beside[0], 2 * beside[1]
-    with step("download margin"):
-        taken = _store(tile, state, margin, left, seeds, None, margin_arrays)
-    if has_core:
+    if core is not None:
         with step("download core"):
-            few = None if state.ancestor is None else few_labels(Labels.columns(tile.mesh), threads)
+            few = sides.few_labels
             rows = None if state.ancestor is None else np.dtype(np.int32 if few is None else np.uint8)
             core_arrays.begin((core.vertices, core.count), beside, rows)
-            _store(tile, state, core, left, seeds, few, core_arrays)
-    shared = taken.download()
-    shared = shared[_found(core.used, shared) != 0] if has_core else shared[:0]
-    border = distinct(tile.border, shared)
-    margin_border, tile_border = (_found(margin.vertex_places, each) for each in (border, tile.border))
-    frozen = _frozen(tile, margin)
-
-    core_border, core_triangles = _numbers(tile, state, shared), core.count if has_core else 0
-    inserted = state.vertices - state.input_vertices
+            sides.store(core, few, core_arrays)
+    shared = np.empty(0, np.int32) if core is None else sides.shared(core.used, *margin.used)
+    places = margin.vertex_places
+    margin_border, tile_border = (
+        np.empty(0, np.int32) if places is None else _found(places, each)
+        for each in (distinct(tile.border, shared), tile.border)
+    )
+    core_border, core_triangles = sides.numbers(shared), 0 if core is None else core.count
+    inserted, load, rest_border = state.vertices - state.input_vertices, margin.load, margin.rest_border
 
     def finish() -> Refined:  # refers to no array of the device
         return Refined(
-            core=core_arrays if has_core else None,
+            core=core_arrays if core_triangles else None,
             core_triangles=core_triangles,
             core_border=core_border,
-            margin=_with_frozen(tile, frozen, Patch.load(margin_arrays, threads), threads),
+            margin=None if load is None else load(),
             margin_border=margin_border,
             tile_border=tile_border,
+            rest_border=rest_border,
             inserted=inserted,
             warnings=warnings,
             beside=beside,
         )
 
     return finish
+
+
+@dataclass(frozen=True, eq=False)
+class _Margin:
+    """A margin that has been downloaded, whole or divided.
+
+    Attributes:
+        vertices, triangles: their numbers, with those that were frozen; vertices on both sides of a division count
+            twice.
+        used: its vertices, as flags, in one array or several; vertex_places: as in `_Side`, None if it is divided.
+        load: returns it, unless it is divided.
+        rest_border: as in `Refined`.
+    """
+
+    vertices: int
+    triangles: int
+    used: Sequence[DeviceArray]
+    vertex_places: DeviceArray | None = None
+    load: Callable[[], Patch] | None = None
+    rest_border: Int64 = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+def _margin(sides: _Sides, end: int) -> _Margin:
+    """Downloads the layers up to `end` with the frozen triangles."""
+    side = sides.within(end, frozen=True)
+    with step("download margin"):
+        load = sides.loaded_with_frozen(side)
+    return _Margin(side.vertices, side.count + len(sides.tile.frozen_rows), [side.used], side.vertex_places, load)
+
+
+def _divided(sides: _Sides, end: int, core: _Side | None, division: Division, warnings: tuple[str, ...]) -> _Margin:
+    """Downloads the layers up to `end` as a band and a rest, which `division` receives."""
+    state, frozen = sides.state, len(sides.tile.frozen_rows)
+    side = sides.within(division.layers - 1, frozen=True)
+    in_rest = state.slots - side.count - (0 if core is None else core.count)
+    with step("download band"):
+        load = sides.loaded_with_frozen(side)
+    inserted = state.vertices - state.input_vertices
+    division.found(BandPart(load, state.slots + frozen, core is not None, in_rest > 0, inserted, warnings))
+    vertices, triangles, used = side.vertices, side.count + frozen, side.used
+    if not in_rest:
+        return _Margin(vertices, triangles, [used])
+    side = sides.within(end, division.layers - 1)
+    with step("download rest"):
+        sides.store(side, sides.few_labels, division.rest)
+        shared = sides.shared(side.used, used, *([] if core is None else [core.used]))
+    border = sides.numbers(shared)
+    return _Margin(vertices + side.vertices, triangles + side.count, [used, side.used], rest_border=border)
 
 
 def _waiting(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Int:
@@ -150,8 +301,8 @@ def _waiting(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Int:
     return distinct(left.get("waiting", np.empty(0, np.int32)).astype(np.int32), beside.astype(np.int32))
 
 
-def _flags(tile: Tile, state: DeviceMesh, seeds: Int, depth: int) -> tuple[DeviceArray, DeviceArray]:
-    """Returns which triangles on the device are in the margin, and which in the core."""
+def _layers(tile: Tile, state: DeviceMesh, seeds: Int, most: int) -> DeviceArray:
+    """Returns the layers of triangles between each vertex and what waits, is frozen, or is on the border."""
     device = state.device
     order = state.order.download()
     rank = np.empty_like(order)
@@ -160,15 +311,12 @@ def _flags(tile: Tile, state: DeviceMesh, seeds: Int, depth: int) -> tuple[Devic
     is_around[tile.border] = True
     is_around[tile.frozen_triangles] = True
     around = np.flatnonzero(is_around)
-    depth = min(depth, isqrt(state.slots))  # as a rule more layers than the tile has
     layers = _full(device, state.vertices, UNREACHED)
     device.launch("set_listed", len(around), device.array(rank[around]), 0, layers)
     device.launch("begin_layers", len(seeds), state.triangles, device.array(seeds), layers)
-    for reached in range(depth):
+    for reached in range(most):
         device.launch("add_layer", state.slots, state.triangles, reached, layers)
-    margin, core = (device.empty(state.slots, np.int32) for _ in range(2))
-    device.launch("flag_margin", state.slots, state.triangles, depth, layers, margin, core)
-    return margin, core
+    return layers
 
 
 def _full(device: Device, count: int, value: int) -> DeviceArray:
@@ -177,7 +325,7 @@ def _full(device: Device, count: int, value: int) -> DeviceArray:
     return array
 
 
-def _side(tile: Tile, state: DeviceMesh, chosen: DeviceArray, frozen: Int | None = None) -> _Side:
+def _side(state: DeviceMesh, chosen: DeviceArray, frozen: Int | None = None) -> _Side:
     """Counts the triangles and vertices of a side, with the vertices of frozen triangles."""
     device = state.device
     used = device.zeros(state.vertices, np.int32)
@@ -188,13 +336,6 @@ def _side(tile: Tile, state: DeviceMesh, chosen: DeviceArray, frozen: Int | None
     return _Side(chosen, places, total(places, state.slots), used, vertex_places, total(vertex_places, state.vertices))
 
 
-def _numbers(tile: Tile, state: DeviceMesh, vertices: Int) -> Int64:
-    """Returns the numbers in the whole of vertices with numbers in the tile: -1, -2, ... for inserted ones."""
-    known, numbers = vertices < state.input_vertices, state.input_vertices - 1 - vertices.astype(np.int64)
-    numbers[known] = tile.numbers[vertices[known]]
-    return numbers
-
-
 def _store(
     tile: Tile,
     state: DeviceMesh,
@@ -203,8 +344,8 @@ def _store(
     seeds: Int,
     few: Labels | None,
     out: InMemory,
-) -> DeviceArray:
-    """Stores a side without frozen triangles, as `Patch.save`; returns its vertices' numbers in the tile, ascending.
+) -> None:
+    """Stores a side without frozen triangles, as `Patch.save`.
 
     `few` are the labels of the triangles that were admitted, as `few_labels` returns them; None stores a row for each.
     """
@@ -271,7 +412,6 @@ def _store(
     store_sparse(out, "reasons", _joined(reasons, np.uint8), _joined(list(missing.values())))
     seeds = _places(side, seeds)
     store_sparse(out, "seeds", np.ones(len(seeds), np.bool_), seeds)
-    return taken
 
 
 def _joined(arrays: Sequence[NDArray[Any]], dtype: type = np.int32) -> NDArray[Any]:

@@ -53,8 +53,8 @@ class Held(NamedTuple):
     Attributes:
         name: the task in whose output it is; place: its place there; first: the number of its first new vertex.
         piece: the piece of the result that it belongs to.
-        tile: if it is the core of a tile, which has begun a file, the task that has refined the tile. Its output has
-            the reach of the core, because the core may not be complete yet.
+        tile: if it is the core of a tile of a band, the task that has refined the tile. Its output has the reach of the
+            core, because the core may not be complete yet.
     """
 
     name: str
@@ -242,7 +242,7 @@ class Passes:
         while True:
             layers = layers_of(turn, self._grown)
             if function is tasks.refine:
-                options = {**options, "depth": margin_of(turn, layers), "around_border": turn == 0}
+                options = {**options, "depth": margin_of(turn, layers), "first": turn == 0}
             done = self._done(tiles, function, {**options, "layers": layers})
             waiting = [each for each in done if each.seeds]
             if not waiting:
@@ -252,9 +252,10 @@ class Passes:
             fewest = seeds if fewest is None else min(fewest, seeds)
             if len(tiles) > 1 and idle > (MOST_IDLE if self._grown == self._asked else 0):
                 self._grow(seeds)
-            alone = self._divided(done) if function is tasks.refine and turn == 0 else None
+            first = function is tasks.refine and turn == 0
             turn += 1
-            tiles = self._next_tiles(waiting, alone, layers, turn)
+            parts = self._parts_of_first() if first else self._parts(waiting, layers)
+            tiles = self._next_tiles(parts, turn)
 
     def _regrouped(self) -> Sequence[Place]:
         """Unites the patches of each piece, in which all points are placed."""
@@ -305,12 +306,20 @@ class Passes:
             ) from error
         found = []
         for task, summary in zip(todo, summaries, strict=True):
-            self._held.append(Held(task.name, 0, self._vertices, self._pieces))
+            divided, rest, band = (summary.get(each, False) for each in ("divided", "rest", "band"))
+            of_tile = Held(task.name, 0, self._vertices, self._pieces)
+            core = None
             if summary["core"]:
                 assert task.then is not None
                 self._cores[task.then.name] = task.then
-                self._held.append(Held(task.then.name, tasks.CORE, self._vertices, self._pieces, task.name))
-            divided, rest = summary.get("divided", False), summary.get("rest", True)
+                core = of_tile._replace(name=task.then.name, place=tasks.CORE, tile="" if band else task.name)
+            if not band:
+                self._held.append(of_tile)
+            else:
+                self._held.append(of_tile._replace(place=tasks.BAND))
+                if rest:  # with the core, in the second output of the task
+                    self._held.append((core or of_tile)._replace(place=tasks.REST))
+            self._held += [core] if core else []
             found.append(Done(task.name, self._vertices, summary["seeds"], divided, rest))
             self._pieces += 1
             self._vertices += summary["inserted"]
@@ -336,29 +345,33 @@ class Passes:
         return [replace(task, light=True) for task in todo]
 
     def _needed(self, patches: Iterable[Held]) -> tuple[Task, ...]:
-        """Returns the tasks that make the cores among patches, which may not be complete yet."""
-        return tuple(self._cores[held.name] for held in patches if held.tile)
+        """Returns the tasks that make the second outputs with patches, which may not be complete yet."""
+        names = dict.fromkeys(held.name for held in patches)
+        return tuple(self._cores[name] for name in names if name in self._cores)
 
     def _finish(self, held: Held) -> Task | None:
         """Returns the task that finishes what a core has begun; no other task may read the core meanwhile."""
-        if not held.tile:
+        if held.name not in self._cores or held.place != tasks.CORE:
             return None
         task = Task.of(finish_core, [held.name], place=held.place, first=held.first)
         return replace(task, needs=self._needed([held]))
 
-    def _next_tiles(
-        self, waiting: Sequence[Done], alone: dict[Held, Done] | None, layers: int, turn: int
-    ) -> Sequence[Place]:
-        """Takes the band around what waits out of the patches, and cuts it into tiles.
+    def _parts_of_first(self) -> list[Held]:
+        """Takes the band after the first pass, whose tasks have divided their margins, out of the patches.
+
+        The band is around all borders of tiles, wherever the seeds of others are.
+        """
+        parts = [held for held in self._held if held.place == tasks.BAND]
+        self._held = [held for held in self._held if held.place != tasks.BAND]
+        return parts
+
+    def _parts(self, waiting: Sequence[Done], layers: int) -> list[Held]:
+        """Takes the band around what waits out of the patches.
 
         Args:
-            waiting: the tiles with seeds.
-            alone: if no other patches are reached, those that their tasks have divided, each with its tile.
-            layers: of the band; turn: the number of passes before.
+            waiting: the tiles with seeds; layers: of the band.
         """
-        reached: dict[Held, list[Done]] = {}
-        if alone is None:
-            reached, alone = self._reached(waiting, layers)
+        reached, alone = self._reached(waiting, layers)
         todo = {held: self._division(held, near, layers) for held, near in reached.items() if held not in alone}
         divided = dict(zip(todo, self._runner.run(list(todo.values())), strict=True))
         parts, kept = list[Held](), list[Held]()
@@ -372,6 +385,10 @@ class Passes:
             else:
                 kept.append(held)
         self._held = kept
+        return parts
+
+    def _next_tiles(self, parts: Sequence[Held], turn: int) -> Sequence[Place]:
+        """Unites the parts of a band, and cuts it into tiles; `turn` is the number of passes before."""
         join = Task.of(
             tasks.join,
             [self._whole, *(part.name for part in parts)],
@@ -389,14 +406,6 @@ class Passes:
         task = Task.of(tasks.divide, [self._whole, held.name, *(each.name for each in near)], **options)
         return replace(task, needs=self._needed([held]))
 
-    def _divided(self, done: Sequence[Done]) -> dict[Held, Done]:
-        """Returns the margins that the tasks of the first pass have divided, each with its tile.
-
-        The band is around all borders of tiles, wherever the seeds of others are. No seed reaches a core.
-        """
-        by_name = {each.name: each for each in done if each.divided}
-        return {held: by_name[held.name] for held in self._held if not held.tile and held.name in by_name}
-
     def _reached(self, waiting: Sequence[Done], layers: int) -> tuple[dict[Held, list[Done]], dict[Held, Done]]:
         """Returns the patches that bands reach, each with the tiles whose seeds do, and those that their tasks divide.
 
@@ -412,7 +421,8 @@ class Passes:
             others=[each.first for each in waiting],
             layers=layers,
         )
-        (summary,) = self._runner.run([match])
+        incomplete = self._needed(held for held in self._held if held.reach == held.name)
+        (summary,) = self._runner.run([replace(match, needs=incomplete)])
         near = zip(self._held, summary["near"], strict=True)
         reached = {held: [waiting[k] for k in tiles] for held, tiles in near if tiles}
         mine = {held: waiting[own[held.name]] for held in reached if held.place == 0 and held.name in own}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dmr.common.cached import cached_property
 from dmr.common.threads import thread_count
-from dmr.distributed.threaded import flags, frozen, rows_taken, touching
+from dmr.distributed.threaded import flags, frozen, joined, rows_put, rows_taken, touching
 from dmr.distributed.tiles.piece import MESH_ARRAYS, NUMBERS, Arrays, Int64, Piece, stored_mesh
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite
@@ -215,20 +215,35 @@ def glued(patches: Sequence[Patch], threads: int | None = None) -> Patch:
     union = unite([Numbers(patch.numbers) for patch in patches], thread_count(threads))
 
     def rows(name: str, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        joined = np.concatenate(parts)
-        return rows_taken(joined, union.origins, threads) if name.startswith("vert") else joined
+        if not name.startswith("vert"):
+            return joined(parts, threads)
+        table = np.empty((len(union.numbers), *parts[0].shape[1:]), parts[0].dtype)
+        for places, part in zip(reversed(union.places), reversed(parts), strict=True):  # the first part that has a row
+            rows_put(table, places, part, threads)
+        return table
 
     arrays: dict[str, Any] = {}
     for name in MESH_ARRAYS:
         parts = [getattr(patch.mesh, name) for patch in patches]
         if name in ("triangles", "segments"):
-            parts = [rows_taken(local, part, threads) for local, part in zip(union.places, parts, strict=True)]
-        arrays[name] = None if parts[0] is None else rows(name, parts)
+            arrays[name] = _renumbered(parts, union.places, threads)
+        else:
+            arrays[name] = None if parts[0] is None else rows(name, parts)
     _, once = np.unique(edge_keys(*arrays["segments"].T), return_index=True)  # those between are in both
     arrays["segments"], arrays["segment_markers"] = arrays["segments"][once], arrays["segment_markers"][once]
     own: dict[str, Any] = {name: rows(name, [getattr(patch, name) for patch in patches]) for name in OWN_ARRAYS}
     own["segment_origin"] = own["segment_origin"][once]
     return Patch(Piece(Mesh.sound(**arrays), union.numbers), **own)
+
+
+def _renumbered(parts: Sequence[Int], places: Sequence[Int], threads: int | None) -> Int:
+    """Returns the rows of tables of vertices one after another, with the places of the vertices in a union."""
+    found = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), np.int32)
+    start = 0
+    for part, local in zip(parts, places, strict=True):
+        rows_taken(local, part, threads, found[start : start + len(part)])
+        start += len(part)
+    return found
 
 
 def _rows(array: NDArray[Any] | None, chosen: NDArray[Any]) -> Any:

@@ -17,7 +17,7 @@ from dmr.common.pooling import ForkSafeLock
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
-from dmr.distributed.tiles.margin import Refined, separated
+from dmr.distributed.tiles.margin import BandPart, Division, Refined, separated
 from dmr.distributed.tiles.patch import Edges, Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.stored import InMemory
@@ -69,6 +69,7 @@ def refine_patch(
     expected: int = 0,
     *,
     only: bool = False,
+    division: Division | None = None,
 ) -> Refined:
     """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
 
@@ -81,18 +82,22 @@ def refine_patch(
         threads: that compute on the host; None for those of the device, or all.
         expected: triangles of the result for which the device reserves memory before the rounds.
         only: whether it is the only tile of the pass.
+        division: of the margin, which is then not in the result.
     """
     with _admitting, step("tile"):
         tile = tile_of(patch, whole, threads or device.threads or None)
     if tile.frozen.all():
-        return Refined(None, 0, np.empty(0, np.int64), patch, tile.border, tile.border, 0, ())
+        if division is not None:
+            division.found(BandPart(lambda: patch, len(tile.frozen), has_core=False, has_rest=False))
+        margin = patch if division is None else None
+        return Refined(None, 0, np.empty(0, np.int64), margin, tile.border, tile.border, 0, ())
     prepare(device, bounds.options)
     with ExitStack() as held:
         with step("wait"), _counted(device):
             held.enter_context(device.lock)
         held.enter_context(device.current)
         core_arrays = InMemory() if core_arrays is None else core_arrays
-        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected, only=only)
+        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected, only, division)
         with step("release"):
             device.trim_memory()  # the next tile needs blocks of about the same sizes
     with step("finish"):
@@ -126,12 +131,13 @@ def _refined(
     core_arrays: InMemory,
     threads: int | None,
     expected: int,
-    *,
     only: bool,
+    division: Division | None,
 ) -> Callable[[], Refined]:
     """Refines a tile; arguments are those of `refine_patch`, and the result gives its result without the device."""
+    threads = threads or device.threads or None
     with step("admit"):
-        state = admit_tile(tile, whole, device)
+        state = admit_tile(tile, whole, device, threads)
     settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True, expected=expected)
     with step("rounds"):
         statistics, epochs = Statistics(device, quiet=True), Epochs()
@@ -141,8 +147,7 @@ def _refined(
         ending = _run(tile.mesh, state, settings, statistics, epochs, first)
         left, warnings = unrefined(state, ending), tuple(statistics.warnings)
     with step("separate"):
-        threads = threads or device.threads or None
-        return separated(tile, state, left, depth, warnings, core_arrays, threads, only=only)
+        return separated(tile, state, left, depth, warnings, core_arrays, threads, only=only, division=division)
 
 
 def _run(

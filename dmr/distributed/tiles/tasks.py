@@ -3,7 +3,8 @@
     begin      the source           -> the whole mesh, if it is small; else a coarse mesh, cut into tiles
     place      a tile               -> the tile with points that are placed by size (in passes of their own)
     regroup    tiles with points    -> a tile to refine
-    refine     a tile               -> its margin, how far what waits is from its border, and then the core
+    refine     a tile               -> its part for the first band, or its margin and how far what waits is from its
+                                       border, and then the rest and the core
     match      reaches              -> the patches that the band reaches
     divide     a refined tile       -> its part for the band, and its rest
     join       parts for the band   -> the band, cut into tiles
@@ -15,6 +16,8 @@ A folder that holds several patches has each under its place: "3-triangles", ...
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
-from dmr.common.pooling import ForkSafeLock
+from dmr.common.pooling import ForkSafeLock, close, new_pool, submit
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
-from dmr.distributed.jobs.steps import step
+from dmr.distributed.jobs.steps import step, with_steps
 from dmr.distributed.jobs.store import TEMPORARY_PREFIX
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.threaded import flags
@@ -35,6 +38,7 @@ from dmr.distributed.tiles.bands import Reach, are_nearest, parted, reach, reach
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import Tiles, cut
+from dmr.distributed.tiles.margin import BandPart, Division, Refined
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
 from dmr.distributed.tiles.piece import BORDER, NUMBERS, Int64, Piece
 from dmr.distributed.tiles.pieces import restricted
@@ -43,7 +47,7 @@ from dmr.distributed.tiles.placement.patches import place_in_patch
 from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch, release
 from dmr.distributed.tiles.result.core_file import FILE, CoreArrays, core_bytes, save_core
 from dmr.distributed.tiles.result.sections import LOOSE
-from dmr.distributed.tiles.stored import Stored
+from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import UNNUMBERED, Numbers
 from dmr.memory import open_device
@@ -57,7 +61,7 @@ COARSE_SHARE = 4  # the coarse mesh has a quarter of the triangles of the result
 COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 TILES = "tiles"  # the place of `Tiles` in the output of a task
-CORE = 1  # the place of the core of a tile in its output, and of its reach in that of the margin
+CORE = 1  # the place of the core of a tile in its output, and of its reach in that of the margin of later passes
 REST, BAND = "rest", "band"  # the places of both parts of a divided patch
 _loading = ForkSafeLock()  # one thread loads its tile at a time, so that the first one soon has the device
 NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
@@ -219,21 +223,23 @@ def refine(
     layers: int,
     depth: int,
     only: bool = False,
-    around_border: bool = False,
+    first: bool = False,
     placed: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """Refines a tile. The output is its margin (0), and then the core, unless that is small; `out` has its reach (1).
+    """Refines a tile. The output is its margin (0), and then the core (1), unless that is small.
 
-    Bands are made of margins, while large cores are on their way to their files. If the band has triangles of the
-    margin, `out` also has the margin as `divide` divides it, as long as no other tile has a seed that is nearer to it.
+    The next pass begins while large cores are on their way to their files. In the first pass the device divides the
+    margin into `BAND` and `REST`, as if there were seeds everywhere at the border with other tiles: then it does not
+    matter which seeds these have. `out` has the part for the band; the rest is with the core, if there is one.
+
+    In later passes, if the band has triangles of the margin, `out` also has it as `divide` divides it, as long as no
+    other tile has a seed that is nearer to it.
 
     Args:
         inputs: the whole, and the folder of the tile.
         out, core, resources: as for all tasks.
         tile: its place in the folder; layers: those of the next band; depth: the layers of the margin.
-        only: whether it is the only tile of the pass.
-        around_border: whether the band is also around the border with other tiles, as if there were seeds everywhere:
-            then it does not matter which seeds these have.
+        only: whether it is the only tile of the pass; first: whether this is the first pass.
         placed: whether points have been placed by size.
     """
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
@@ -242,25 +248,38 @@ def refine(
         tiles = Tiles.load(Stored(inputs[1], TILES))
         patch = tiles.tile(tile, resources.threads)
     predicted = int(tiles.predicted[tile])
-    with CoreArrays(core.path / FILE, core_bytes(device, predicted, labels=patch.has_labels)) as arrays:
-        done = refine_patch(patch, whole, asked, device, depth, arrays, resources.threads, predicted, only=only)
-        with arrays.finishing():
-            with step("reach"):
-                near = done.tile_border if around_border else None
-                reached, in_band = reach(done.margin, done.margin_border, layers, resources.threads, near)
-            with step("write margin"):
-                _save(done.margin, reached, out, 0)
-                if done.core is not None:
-                    unreached(done.core_border).save(Stored(out, CORE))
-            seeds = int(done.margin.seeds.sum())
-            with step("divide"):
-                divided = bool(in_band.any())
-                rest = divided and _save_parts(done.margin, reached.border, in_band, out, resources.threads)
+    with ExitStack() as held:
+        path, expected = core.path / FILE, core_bytes(device, predicted, labels=patch.has_labels)
+        arrays, rest = held.enter_context(CoreArrays(path, expected)), held.enter_context(InMemory(later=True))
+        found: Future[BandPart | None] = Future()
+        division = Division(layers, rest, found.set_result) if first else None
+        # While a thread takes the rest of a tile from a GPU, the next pass may begin. On a CPU, Ctrl-C must end it.
+        pool = new_pool(1, "dmr-tile") if first and not device.threads else None
+        held.callback(close, pool)
+        refining = submit(
+            pool, with_steps(refine_patch), patch, whole, asked, device, depth, arrays, resources.threads, predicted,
+            only=only, division=division,
+        )  # fmt: skip
+        refining.add_done_callback(lambda _: found.done() or found.set_result(None))
+        part = found.result()
+        if part is None:
+            done = refining.result()
+            with arrays.finishing():
+                yield _stored(done, out, layers, resources.threads)
+        else:
+            with step("write band"):
+                band = part.load()
+                band.save(Stored(out, BAND))
+            if not part.has_core:
+                _store_rest(refining.result(), rest, out)
             yield {
-                "inserted": done.inserted, "seeds": seeds, "warnings": done.warnings, "divided": divided,
-                "rest": rest, "triangles": len(done.margin.mesh.triangles) + done.core_triangles,
-                "core": done.core is not None,
+                "inserted": part.inserted, "seeds": int(band.seeds.sum()), "warnings": part.warnings, "band": True,
+                "rest": part.has_rest, "triangles": part.triangles, "core": part.has_core,
             }  # fmt: skip
+            done = refining.result()
+            with arrays.finishing():
+                if part.has_core:
+                    _store_rest(done, rest, core)
         release(device)
         if done.core is None:
             return
@@ -269,6 +288,37 @@ def refine(
             unreached(done.core_border).save(Stored(core, CORE))
             core.wait()  # the memory of the arrays is used again
     yield {}
+
+
+def _stored(done: Refined, out: Folder, layers: int, threads: int | None) -> dict[str, Any]:
+    """Stores the margin of a refined tile, and how the band divides it; returns the summary of `refine`."""
+    margin = done.margin
+    assert margin is not None
+    with step("reach"):
+        reached, in_band = reach(margin, done.margin_border, layers, threads)
+    with step("write margin"):
+        _save(margin, reached, out, 0)
+        if done.core is not None:
+            unreached(done.core_border).save(Stored(out, CORE))
+    with step("divide"):
+        divided = bool(in_band.any())
+        rest = divided and _save_parts(margin, reached.border, in_band, out, threads)
+    return {
+        "inserted": done.inserted, "seeds": int(margin.seeds.sum()), "warnings": done.warnings, "divided": divided,
+        "rest": rest, "triangles": len(margin.mesh.triangles) + done.core_triangles, "core": done.core is not None,
+    }  # fmt: skip
+
+
+def _store_rest(done: Refined, rest: InMemory, out: Folder) -> None:
+    """Stores the rest of a margin that was divided on the device, if there is one."""
+    with step("write rest"):
+        rest.finish()
+        stored = Stored(out, REST)
+        for name, array in rest.items():
+            stored[name] = array
+        if rest:
+            unreached(done.rest_border).save(stored)
+        out.wait()  # the memory of the arrays is used again
 
 
 def store_core(inputs: Sequence[Folder], out: Folder, resources: Resources, **options: Any) -> dict[str, Any]:

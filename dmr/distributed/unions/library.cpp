@@ -7,6 +7,7 @@
 
 #include "blocks.hpp"
 #include "components.hpp"
+#include "cuts.hpp"
 #include "links.hpp"
 #include "portable/interrupts.hpp"
 #include "predictions.hpp"
@@ -29,7 +30,7 @@ template <class Work> void interruptible(const Work &work) {
 
 } // namespace
 
-extern "C" int32_t dmr_unions_interface() { return 4; }
+extern "C" int32_t dmr_unions_interface() { return 5; }
 
 // Copies rows of a table, each of `width` bytes; `rows` are of int64 if `wide`, else of int32.
 extern "C" void dmr_take_rows(const unsigned char *table, int64_t width, const void *rows, int32_t wide, int64_t count,
@@ -40,6 +41,12 @@ extern "C" void dmr_take_rows(const unsigned char *table, int64_t width, const v
         else
             take_rows(table, width, static_cast<const int32_t *>(rows), count, threads, out);
     });
+}
+
+// Copies rows, each of `width` bytes, to those of a table; no two to the same one.
+extern "C" void dmr_put_rows(const unsigned char *rows, int64_t width, const int32_t *places, int64_t count,
+                             int32_t threads, unsigned char *table) {
+    interruptible([&] { put_rows(rows, width, places, count, threads, table); });
 }
 
 // Flags numbers, which are of int64 if `wide`, else of int32.
@@ -64,10 +71,43 @@ extern "C" void dmr_frozen(const int32_t (*neighbours)[3], const int32_t (*segme
     interruptible([&] { flag_frozen({neighbours, segments}, count, threads, found); });
 }
 
-// Flags the edges between active triangles and frozen ones, at the active ones.
-extern "C" void dmr_cut_edges(const int32_t (*neighbours)[3], const int32_t (*segments)[3], const unsigned char *frozen,
-                              int64_t count, int32_t threads, unsigned char (*found)[3]) {
-    interruptible([&] { flag_cut_edges({neighbours, segments}, frozen, count, threads, found); });
+// Flags the vertices on the border of a patch with the rest of the domain; `inside` flags the segments that are not on
+// its boundary.
+extern "C" void dmr_border(const int32_t (*neighbours)[3], const int32_t (*segments)[3], const int32_t (*triangles)[3],
+                           int64_t count, const unsigned char *inside, int32_t threads, unsigned char *found) {
+    interruptible([&] { flag_border({neighbours, segments}, triangles, count, inside, threads, found); });
+}
+
+// Lists the edges between active triangles and frozen ones. Returns how many there are, at most three per frozen one,
+// or -1 if there is too little memory.
+extern "C" int64_t dmr_cut_edges(const int32_t (*neighbours)[3], const int32_t (*segments)[3],
+                                 const int32_t (*triangles)[3], int64_t count, const unsigned char *frozen,
+                                 int32_t threads, int32_t *starts, int32_t *ends, int32_t *beyond) {
+    int64_t listed = 0;
+    interruptible([&] {
+        try {
+            const Edges edges{neighbours, segments};
+            listed = int64_t(list_cut_edges(edges, triangles, count, frozen, threads, starts, ends, beyond));
+        } catch (const std::bad_alloc &) {
+            listed = -1;
+        }
+    });
+    return listed;
+}
+
+// Finds pairs of numbers among others, of which no two are equal: their places, or -1. The first numbers of all are
+// below `numbers`. Returns 0, or -1 if there is too little memory.
+extern "C" int32_t dmr_find_pairs(const int32_t (*pairs)[2], int64_t count, int64_t numbers, const int32_t (*wanted)[2],
+                                  int64_t wanted_count, int32_t threads, int32_t *found) {
+    int32_t result = 0;
+    interruptible([&] {
+        try {
+            find_pairs(pairs, count, numbers, wanted, wanted_count, threads, found);
+        } catch (const std::bad_alloc &) {
+            result = -1;
+        }
+    });
+    return result;
 }
 
 // Predicts the triangles of the result in some triangles, or in all if `rows` is null. Writes what is wanted of each:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dmr.common.native import interruptible, load_library, members
 
-INTERFACE = 4
+INTERFACE = 5
 
 LIBRARY = Path(__file__).with_name("_unions.so")
 
@@ -54,7 +54,12 @@ def library() -> ctypes.CDLL:
     interruptible(loaded, "dmr_take_rows", None, c_void_p, c_int64, c_void_p, c_int32, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_flag", None, c_void_p, c_int32, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_frozen", None, c_void_p, c_void_p, c_int64, c_int32, c_void_p)
-    interruptible(loaded, "dmr_cut_edges", None, c_void_p, c_void_p, c_void_p, c_int64, c_int32, c_void_p)
+    border = (c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int32, c_void_p)
+    interruptible(loaded, "dmr_border", None, *border)
+    interruptible(loaded, "dmr_cut_edges", c_int64, *border, c_void_p, c_void_p)
+    pairs = (c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32, c_void_p)
+    interruptible(loaded, "dmr_find_pairs", c_int32, *pairs)
+    interruptible(loaded, "dmr_put_rows", None, c_void_p, c_int64, c_void_p, c_int64, c_int32, c_void_p)
     interruptible(loaded, "dmr_touch", None, c_void_p, c_int64, c_void_p, c_int32, c_int32, c_void_p)
     return loaded
 

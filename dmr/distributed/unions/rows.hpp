@@ -25,34 +25,45 @@ template <class Work> void by_pieces(int threads, std::size_t count, const Work 
     });
 }
 
-// Copies rows of a table, each of `width` bytes: a constant, where there is one, makes a move of a copy.
-template <class Row, class Width>
-void take_rows(const unsigned char *table, const Row *rows, std::size_t count, Width width, int threads,
-               unsigned char *out) {
-    by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            std::memcpy(out + i * width, table + std::size_t(rows[i]) * width, width);
-    });
+// Calls work(width) with the bytes of a row: a constant, where there is one, makes a move of a copy.
+template <class Work> void by_width(std::size_t width, const Work &work) {
+    switch (width) {
+    case 1:
+        return work(std::integral_constant<std::size_t, 1>());
+    case 4:
+        return work(std::integral_constant<std::size_t, 4>());
+    case 8:
+        return work(std::integral_constant<std::size_t, 8>());
+    case 12:
+        return work(std::integral_constant<std::size_t, 12>());
+    case 16:
+        return work(std::integral_constant<std::size_t, 16>());
+    default:
+        return work(width);
+    }
 }
 
+// Copies rows of a table, each of `width` bytes.
 template <class Row>
 void take_rows(const unsigned char *table, std::size_t width, const Row *rows, std::size_t count, int threads,
                unsigned char *out) {
-    const auto take = [&](auto constant) { take_rows(table, rows, count, constant, threads, out); };
-    switch (width) {
-    case 1:
-        return take(std::integral_constant<std::size_t, 1>());
-    case 4:
-        return take(std::integral_constant<std::size_t, 4>());
-    case 8:
-        return take(std::integral_constant<std::size_t, 8>());
-    case 12:
-        return take(std::integral_constant<std::size_t, 12>());
-    case 16:
-        return take(std::integral_constant<std::size_t, 16>());
-    default:
-        return take(width);
-    }
+    by_width(width, [&](auto bytes) {
+        by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                std::memcpy(out + i * bytes, table + std::size_t(rows[i]) * bytes, bytes);
+        });
+    });
+}
+
+// Copies rows to those of a table, no two to the same one.
+inline void put_rows(const unsigned char *rows, std::size_t width, const int32_t *places, std::size_t count,
+                     int threads, unsigned char *table) {
+    by_width(width, [&](auto bytes) {
+        by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                std::memcpy(table + std::size_t(places[i]) * bytes, rows + i * bytes, bytes);
+        });
+    });
 }
 
 // Flags the numbers that there are. Threads that meet write the same.
@@ -99,18 +110,6 @@ inline void flag_beside_cuts(const Edges &edges, const int32_t *block, std::size
             };
             found[t] = before[t] && (is_cut(0) || is_cut(1) || is_cut(2));
         }
-    });
-}
-
-// Flags the edges without a segment between a triangle that is not frozen and one that is, at the former.
-inline void flag_cut_edges(const Edges &edges, const unsigned char *frozen, std::size_t count, int threads,
-                           unsigned char (*found)[3]) {
-    by_pieces(threads, count, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t t = begin; t < end; ++t)
-            for (int k = 0; k < 3; ++k) {
-                const int32_t across = edges.neighbours[t][k];
-                found[t][k] = !frozen[t] && across >= 0 && edges.segments[t][k] < 0 && frozen[across];
-            }
     });
 }
 

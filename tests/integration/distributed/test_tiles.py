@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 import dmr
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes, refining, tasks
-from dmr.distributed.tiles.bands import are_nearest, parted, reach, reached_by
+from dmr.distributed.tiles.bands import UNREACHED, are_nearest, parted, reach, reached_by, spread
 from dmr.distributed.tiles.bounds import FOR_A_SKINNY_TRIANGLE, Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
+from dmr.distributed.tiles.margin import Division
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, with_numbers
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.unions.native import blocks_of, components
 from dmr.distributed.unions.numbering import Union
 from dmr.errors import OptionError, OutOfMemoryError
@@ -250,16 +252,39 @@ def test_tiles_divide_their_margins_for_the_first_band_whatever_others_have(wall
     assert dmr.validate(union, input=plate, min_angle=30, max_area=1e-3).ok
 
 
-def test_a_band_around_a_border_is_as_if_seeds_of_others_were_there():
-    mesh = dmr.generate("grid", 900, seed=1)
-    patch, _ = unrefined_patch(mesh)
-    vertices, triangles = patch.mesh.vertices, patch.mesh.triangles
-    near = np.flatnonzero(vertices[:, 0] < 0.1)
-    without = replace(patch, seeds=np.zeros(len(triangles), np.bool_))
-    chosen = reach(without, near, 2, 1, near)[1]
-    touched = np.isin(triangles, near).any(axis=1)
-    assert not reach(without, near, 2, 1)[1].any()
-    np.testing.assert_array_equal(chosen, np.isin(triangles, triangles[touched]).any(axis=1))
+@pytest.mark.parametrize("depth", [3, 12, EVERYTHING])  # with a core, without one, and if all is near
+def test_the_device_divides_a_margin_as_if_seeds_of_others_were_at_the_border(depth):
+    mesh = replace(dmr.generate("random", 300, seed=3), triangle_attributes=np.arange(582.0)[:, None])
+    patch, whole = unrefined_patch(mesh)
+    bounds = Bounds(options=RefineOptions(max_area=2e-4))
+    device = open_device("cpu", 1)
+    for tile in cut_by(patch, mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] > 0.5):
+        parts = []
+        division = Division(2, InMemory(), parts.append)
+        done = refine_patch(tile, whole, bounds, device, depth, division=division)
+        (part,) = parts
+        undivided = refine_patch(tile, whole, bounds, device, depth)
+        margin = undivided.margin
+        near = np.full(len(margin.numbers), UNREACHED, np.int32)
+        near[undivided.tile_border] = 0
+        rest, band = parted(margin, spread(margin, near, 2, 1)[0], 1)
+        assert same_arrays(part.load(), band) and same_arrays(Patch.load(division.rest), rest)
+        shared = np.intersect1d(rest.numbers, np.append(band.numbers, done.core_border))
+        np.testing.assert_array_equal(np.sort(done.rest_border), shared)
+        np.testing.assert_array_equal(done.core_border, undivided.core_border)
+        assert part.has_core == (done.core is not None) == (undivided.core is not None) == (depth == 3)
+        assert part.triangles == len(margin.mesh.triangles) + undivided.core_triangles
+        assert (part.inserted, part.has_rest, done.margin) == (undivided.inserted, True, None)
+
+
+def same_arrays(one: Patch, other: Patch) -> bool:
+    """Whether patches are equal, bit for bit."""
+    stored: list[dict] = [{}, {}]
+    one.save(stored[0])
+    other.save(stored[1])
+    return stored[0].keys() == stored[1].keys() and all(
+        np.array_equal(stored[0][name], stored[1][name]) for name in stored[0]
+    )
 
 
 def corners_of(patch):

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from dmr.distributed.threaded import at_frozen, flags, frozen, rows_taken, touching
+from dmr.distributed.threaded import (
+    cut_edge_lists,
+    flags,
+    frozen,
+    on_border,
+    places_of_pairs,
+    rows_put,
+    rows_taken,
+    touching,
+)
 from dmr.distributed.unions import native
 from dmr.distributed.unions.union import Numbers, unite
 from dmr.mesh.edges import edge_keys
@@ -66,8 +75,13 @@ def main(library=None):
         found += [touching(corners, points[:, 0] < 0.1, threads, least=each) for each in (1, 2)]
         across = np.where(corners < 900, corners, -1).astype(np.int32)
         found.append(frozen(across, across[:, ::-1], threads))
-        found.append(at_frozen(across, across[:, ::-1], found[-1], threads))
-        found.append(native.beside_cuts(across, across[:, ::-1], block, found[-2], threads))
+        found.append(native.beside_cuts(across, across[:, ::-1], block, found[-1], threads))
+        found += cut_edge_lists(across, across[:, ::-1], corners, found[-2], threads)
+        found.append(on_border(across, across[:, ::-1], corners, np.ones(1000, np.bool_), 1000, threads))
+        pairs = np.arange(2000, dtype=np.int32).reshape(-1, 2)
+        found.append(places_of_pairs(pairs, corners[:, :2], 2000, threads))
+        rows_put(points, pairs[::-1, 0] // 2, points.copy(), threads)
+        found.append(points)
         print(json.dumps(["triangles", threads, digest(*found)]), flush=True)
 
 

@@ -13,7 +13,17 @@ from scipy.sparse.csgraph import connected_components
 
 import dmr
 from dmr.distributed.output.part_file import unite_after
-from dmr.distributed.threaded import at_frozen, flags, frozen, joined, rows_taken, touching
+from dmr.distributed.threaded import (
+    cut_edge_lists,
+    flags,
+    frozen,
+    joined,
+    on_border,
+    places_of_pairs,
+    rows_put,
+    rows_taken,
+    touching,
+)
 from dmr.distributed.unions.native import (
     PREDICTED,
     Demand,
@@ -236,12 +246,48 @@ def test_flags_of_triangles_and_edges_by_several_threads(threads):
     segments = np.where(random.random(neighbours.shape) < 0.5, 3, -1).astype(np.int32)
     found = frozen(neighbours, segments, threads)
     np.testing.assert_array_equal(found, ((neighbours < 0) & (segments < 0)).any(axis=1))
-    expected = (neighbours >= 0) & (segments < 0) & ~found[:, None] & found[neighbours]
-    np.testing.assert_array_equal(at_frozen(neighbours, segments, found, threads), expected)
+    triangle, k = np.nonzero((neighbours >= 0) & (segments < 0) & ~found[:, None] & found[neighbours])
     corners, near = np.abs(neighbours), random.random(200_000) < 0.4
+    starts, ends = corners[triangle, (k + 1) % 3], corners[triangle, (k + 2) % 3]
+    beyond = np.bitwise_xor.reduce(corners[neighbours[triangle, k]], axis=1) ^ starts ^ ends
+    for one, other in zip(
+        cut_edge_lists(neighbours, segments, corners, found, threads), (starts, ends, beyond), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    for inside in ([False] * 4, [True] * 4):
+        triangle, k = np.nonzero((neighbours < 0) & ((segments < 0) | inside[3]))
+        expected = np.zeros(200_000, np.bool_)
+        expected[corners[triangle, (k + 1) % 3]] = expected[corners[triangle, (k + 2) % 3]] = True
+        border = on_border(neighbours, segments, corners, np.array(inside), 200_000, threads)
+        np.testing.assert_array_equal(border, expected)
     for least in (1, 2, 3):
         expected = near[corners].sum(axis=1) >= least
         np.testing.assert_array_equal(touching(corners, near, threads, least=least), expected)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_pairs_are_found_among_others(threads):
+    random = np.random.default_rng(7)
+    pairs = np.unique(random.integers(0, 300, (40_000, 2), np.int32), axis=0)
+    random.shuffle(pairs)
+    given, others = pairs[:-100], pairs[-100:]
+    order = random.permutation(len(given)).astype(np.int32)
+    np.testing.assert_array_equal(places_of_pairs(given, given[order], 300, threads), order)
+    assert (places_of_pairs(given, others, 300, threads) == -1).all()
+    assert len(places_of_pairs(given, given[:0], 300, threads)) == 0
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (3,), (5,)])
+def test_rows_are_put_in_their_places(shape):
+    random = np.random.default_rng(8)
+    table, places = random.random((100_000, *shape)), random.permutation(100_000)[:70_000].astype(np.int32)
+    rows, expected = random.random((70_000, *shape)), table.copy()
+    expected[places] = rows
+    rows_put(table, places, rows, 3)
+    np.testing.assert_array_equal(table, expected)
+    into = np.empty((70_002, *shape))
+    rows_taken(table, places, 3, into[2:])
+    np.testing.assert_array_equal(into[2:], rows)
 
 
 def test_arrays_are_joined():
