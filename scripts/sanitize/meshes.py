@@ -16,8 +16,10 @@ import dmr
 from dmr import domains, sizing
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cutting import cut
+from dmr.distributed.tiles.margin import BandPart, Division
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
 from dmr.mesh.location.background import DeviceBackground
@@ -404,9 +406,13 @@ def tiles(device: Device) -> Iterator[Case]:
     mesh = dmr.generate("random", 60, seed=4)
     labels = (np.arange(len(mesh.triangles)) % 3).astype(np.float64)[:, None]
 
-    def run(whole: Whole, tile: Patch, depth: int) -> str:
-        done = refine_patch(tile, whole, bounds, device, depth)
-        parts = [*([] if done.core is None else [Patch.load(done.core)]), done.margin]
+    def run(whole: Whole, tile: Patch, depth: int, layers: int | None = None) -> str:
+        bands: list[BandPart] = []
+        division = None if layers is None else Division(layers, InMemory(), bands.append)
+        done = refine_patch(tile, whole, bounds, device, depth, division=division)
+        stored = [*([] if done.core is None else [done.core]), *([division.rest] if division and division.rest else [])]
+        margins = [] if done.margin is None else [done.margin]
+        parts = [*map(Patch.load, stored), *margins, *(each.load() for each in bands)]
         arrays = [(each.mesh.vertices, each.mesh.triangles, each.numbers) for each in parts]
         found = [each.mesh.triangle_attributes for each in parts if each.mesh.triangle_attributes is not None]
         return digest(*chain.from_iterable(arrays), *found)
@@ -416,6 +422,7 @@ def tiles(device: Device) -> Iterator[Case]:
         cuts = cut(coarse, edges, bounds, 200, 0)
         for place, depth in product(range(len(cuts)), (1, 20)):
             yield f"{kind} {place}, depth {depth}", partial(run, whole, cuts.tile(place), depth)
+            yield f"{kind} {place}, depth {depth}, divided", partial(run, whole, cuts.tile(place), depth, 2)
 
 
 FAMILIES: dict[str, Family] = {

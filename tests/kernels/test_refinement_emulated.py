@@ -10,9 +10,12 @@ import dmr
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
+from dmr.distributed.tiles.margin import BandPart, Division
 from dmr.distributed.tiles.patch import OWN_ARRAYS, Patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
-from dmr.memory import open_device
+from dmr.distributed.tiles.stored import InMemory
+from dmr.distributed.tiles.whole import Whole
+from dmr.memory import Device, open_device
 from dmr.refinement import pipeline, run
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.placement import front
@@ -139,6 +142,17 @@ def test_tiles_on_the_emulated_gpu_equal_those_of_the_cpu(device):
         assert (found.core is None) == (expected.core is None)
         if expected.core is not None:
             assert whole_digest(Patch.load(found.core)) == whole_digest(Patch.load(expected.core))
+        assert divided(tile, whole, bounds, device) == divided(tile, whole, bounds, cpu)
+
+
+def divided(tile: Patch, whole: Whole, bounds: Bounds, device: Device) -> list[str]:
+    """Digests of the part of a tile for the band, and of the rest of its margin."""
+    bands: list[BandPart] = []
+    division = Division(1, InMemory(), bands.append)
+    refine_patch(tile, whole, bounds, device, 3, division=division)
+    parts = [*(each.load() for each in bands), *([Patch.load(division.rest)] if division.rest else [])]
+    assert bands
+    return [whole_digest(each) for each in parts]
 
 
 @pytest.mark.parametrize("marking", ["three-phase", "three-phase-literal", "two-stage"])

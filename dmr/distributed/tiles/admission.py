@@ -138,7 +138,7 @@ def _padded(rows: NDArray[Any], count: int) -> NDArray[Any]:
     return np.concatenate([rows, np.zeros((count, *rows.shape[1:]), rows.dtype)])
 
 
-def admit_tile(tile: Tile, whole: Whole, device: Device, threads: int | None) -> DeviceMesh:
+def admit_tile(tile: Tile, whole: Whole, device: Device, threads: int | None = None) -> DeviceMesh:
     """Copies the active part of a patch to a device; `threads` compute on the host, None for all cores."""
     with step("upload"):
         state, _ = admit(tile.mesh, device, trusted=True)

@@ -260,7 +260,7 @@ def refine(
             pool, with_steps(refine_patch), patch, whole, asked, device, depth, arrays, resources.threads, predicted,
             only=only, division=division,
         )  # fmt: skip
-        refining.add_done_callback(lambda _: found.done() or found.set_result(None))
+        refining.add_done_callback(lambda _: None if found.done() else found.set_result(None))
         part = found.result()
         if part is None:
             done = refining.result()

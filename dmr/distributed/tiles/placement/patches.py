@@ -420,7 +420,7 @@ class _Placing:
         tile = tile_of(held, self._whole, self._device.threads or None)
         chosen = np.flatnonzero(~tile.frozen)
         with self._device.lock, self._device.current:
-            state = admit_tile(tile, self._whole, self._device)
+            state = admit_tile(tile, self._whole, self._device, self._device.threads or None)
             smooth(state, Epochs())
             n, order = len(patch.numbers), state.order.download()
             moved_points = state.points[: len(order)].download().view(np.float64).reshape(-1, 2)
