@@ -32,11 +32,48 @@ KERNEL(add_layer, const Triangle *triangles, int32 reached, int32 *layers) {
     }
 }
 
-// Flags the triangles that are within `last` layers, but not within `before`.
-KERNEL(flag_layers, const Triangle *triangles, int32 before, int32 last, const int32 *layers, int32 *chosen) {
+KERNEL(flag_layers, const Triangle *triangles, int32 last, const int32 *layers, int32 *within) {
+    for (const Index t : launch)
+        within[t] = is_within(without_owner(triangles[t]), last, layers);
+}
+
+KERNEL(flag_listed_layers, const int32 *listed, const Triangle *triangles, int32 last, const int32 *layers,
+       int32 *within) {
+    for (const Index i : launch)
+        within[i] = is_within(without_owner(triangles[listed[i]]), last, layers);
+}
+
+// Divides indices by flags; `before` are the sums of the flags before each.
+KERNEL(divide_indices, const int32 *flags, const int32 *before, int32 *flagged, int32 *others) {
     for (const Index i : launch) {
-        const Triangle t = without_owner(triangles[i]);
-        chosen[i] = is_within(t, last, layers) && !is_within(t, before, layers);
+        if (flags[i])
+            flagged[before[i]] = int32(i);
+        else
+            others[i - before[i]] = int32(i);
+    }
+}
+
+KERNEL(divide_listed, const int32 *listed, const int32 *flags, const int32 *before, int32 *flagged, int32 *others) {
+    for (const Index i : launch) {
+        if (flags[i])
+            flagged[before[i]] = listed[i];
+        else
+            others[i - before[i]] = listed[i];
+    }
+}
+
+// The places of numbers in an ascending list, -1 for those that are not in it.
+KERNEL(find_listed, const int32 *listed, int32 count, const int32 *wanted, int32 *places) {
+    for (const Index i : launch) {
+        int32 low = 0, high = count;
+        while (low < high) {
+            const int32 middle = low + (high - low) / 2;
+            if (listed[middle] < wanted[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        places[i] = low < count && listed[low] == wanted[i] ? low : -1;
     }
 }
 
@@ -44,12 +81,29 @@ INLINE int32 number_in_tile(int32 v, const int32 *order, int32 input_vertices) {
     return v < input_vertices ? order[v] : v;
 }
 
-KERNEL(flag_corners, const Triangle *triangles, const int32 *chosen, const int32 *order, int32 input_vertices,
+// Of the following, `listed` are the triangles of one side of the tile.
+KERNEL(flag_corners, const int32 *listed, const Triangle *triangles, const int32 *order, int32 input_vertices,
        int32 *used) {
-    for (const Index t : launch)
-        if (chosen[t])
-            for (const int32 v : without_owner(triangles[t]).vertex)
-                racing_store(&used[number_in_tile(v, order, input_vertices)], 1);
+    for (const Index i : launch)
+        for (const int32 v : without_owner(triangles[listed[i]]).vertex)
+            racing_store(&used[number_in_tile(v, order, input_vertices)], 1);
+}
+
+// vertex_places: the sums of `used` before each entry.
+KERNEL(take_triangles, const int32 *listed, const Triangle *triangles, const int32 *order, int32 input_vertices,
+       const int32 *vertex_places, int32 *corners) {
+    for (const Index i : launch) {
+        const Triangle record = without_owner(triangles[listed[i]]);
+        int32 *taken = corners + 3 * i;
+        for (int k = 0; k < 3; ++k)
+            taken[k] = vertex_places[number_in_tile(record.vertex[k], order, input_vertices)];
+    }
+}
+
+// The row of labels of each triangle is that of the triangle that it descends from.
+KERNEL(take_label_rows, const int32 *listed, const int32 *ancestor, const uint8 *row_of_each, uint8 *rows) {
+    for (const Index i : launch)
+        rows[i] = row_of_each[ancestor[listed[i]]];
 }
 
 // Flags the vertices that one side of the tile shares with another.
@@ -57,27 +111,6 @@ KERNEL(flag_shared, const int32 *used, const int32 *used_by_other, int32 *shared
     for (const Index v : launch)
         if (used[v] && used_by_other[v])
             shared[v] = 1;
-}
-
-// places and vertex_places: the sums of `chosen` and of `used` before each entry.
-KERNEL(take_triangles, const Triangle *triangles, const int32 *chosen, const int32 *places, const int32 *order,
-       int32 input_vertices, const int32 *vertex_places, int32 *corners) {
-    for (const Index t : launch) {
-        if (!chosen[t])
-            continue;
-        const Triangle record = without_owner(triangles[t]);
-        int32 *taken = corners + 3 * Index(places[t]);
-        for (int k = 0; k < 3; ++k)
-            taken[k] = vertex_places[number_in_tile(record.vertex[k], order, input_vertices)];
-    }
-}
-
-// The row of labels of each chosen triangle is that of the triangle that it descends from.
-KERNEL(take_label_rows, const int32 *ancestor, const uint8 *row_of_each, const int32 *chosen, const int32 *places,
-       uint8 *rows) {
-    for (const Index t : launch)
-        if (chosen[t])
-            rows[places[t]] = row_of_each[ancestor[t]];
 }
 
 // The number in the whole is that in `numbers`; the k-th inserted vertex has -1 - k. Most origins are FREE_VERTEX:

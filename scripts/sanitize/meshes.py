@@ -16,9 +16,9 @@ import dmr
 from dmr import domains, sizing
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cutting import cut
-from dmr.distributed.tiles.margin import BandPart, Division
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.separation.margin import BandPart, Division
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64

@@ -10,9 +10,9 @@ import dmr
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
-from dmr.distributed.tiles.margin import BandPart, Division
 from dmr.distributed.tiles.patch import OWN_ARRAYS, Patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.separation.margin import BandPart, Division
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device, open_device

@@ -27,10 +27,7 @@ MOST_TOGETHER = 32  # pieces whose borders are found in one group of tasks, each
 def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
     """Returns the task that compares the borders of pieces, and for each piece the one that finds its border."""
     match = Task.of(match_borders, [piece.border for piece in pieces])
-    borders = [
-        Task.of(find_border, [match.name, *piece.inputs], index=index, **piece.options)
-        for index, piece in enumerate(pieces)
-    ]
+    borders = [_border_task(match, piece, index) for index, piece in enumerate(pieces)]
     if len(pieces) > MOST_TOGETHER:
         return match, borders
     match = replace(match, needs=tuple(task for task in _summaries(pieces) if task.name in match.inputs))
@@ -38,9 +35,28 @@ def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
     return match, [replace(border, needs=needs) for border, needs in zip(borders, needed, strict=True)]
 
 
+def _border_task(match: Task, piece: PieceSource, index: int) -> Task:
+    """Returns the task that finds the border of a piece, in its outermost triangles if these are complete before it."""
+    outside = piece.outside
+    if outside is None:
+        return Task.of(find_border, [match.name, *piece.inputs], index=index, **piece.options)
+    return Task.of(
+        find_border,
+        [match.name, piece.whole, outside.folder],
+        index=index,
+        places=[outside.place],
+        firsts=[outside.first],
+        loose=False,
+        before=outside.before,
+        vertices=outside.vertices,
+    )
+
+
 def _before(piece: PieceSource) -> list[Task]:
     """Returns the tasks before the one that finds the border of a piece, whose vertices another one may have found."""
     summaries = _summaries([piece])
+    if piece.outside is not None:
+        return []
     if all(task.name == piece.border for task in summaries):
         return summaries
     return [] if piece.finish is None else [piece.finish]

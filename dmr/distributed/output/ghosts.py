@@ -81,6 +81,8 @@ def find_border(
     places: Sequence[int],
     firsts: Sequence[int],
     loose: bool,
+    before: int = 0,
+    vertices: int = 0,
 ) -> Summary:
     """Finds the triangles of a piece that touch others: `inputs` are the shared vertices and those of `sections`.
 
@@ -88,11 +90,13 @@ def find_border(
 
     Args:
         inputs, out, resources: as for all tasks.
-        index: of the piece; the other options are those of `sections`.
+        index: of the piece; places, firsts, loose: as for `sections`.
+        before: triangles of the piece that are before those of the sections, and touch no other piece.
+        vertices: above the numbers of their vertices.
     """
     shared = _shared(inputs[0], index)
     threads = thread_count(resources.threads)
-    layers, triangles, before, vertices = [], [np.empty(0, np.int64)], 0, 0
+    layers, triangles = [], [np.empty(0, np.int64)]
     for section in sections(inputs[1:], places=places, firsts=firsts, loose=loose):
         mesh, wanted = section.mesh, shared
         if section.border is not None:

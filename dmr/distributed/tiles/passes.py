@@ -33,7 +33,7 @@ from dmr.distributed.tiles.bands import layers_of, margin_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.placement.point_trees import require_point_trees
 from dmr.distributed.tiles.result.core_file import finish_core
-from dmr.distributed.tiles.result.sections import PieceSource
+from dmr.distributed.tiles.result.sections import Outside, PieceSource
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES
@@ -75,6 +75,7 @@ class Done(NamedTuple):
     Attributes:
         name: its task; first: the number of its first new vertex; seeds: how many triangles wait.
         divided: whether its task has divided the margin; rest: whether a rest is left then.
+        in_core: triangles in its core.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Done(NamedTuple):
     seeds: int
     divided: bool
     rest: bool
+    in_core: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +221,8 @@ class Passes:
         self._held: list[Held] = []
         self._cores: dict[str, Task] = {}  # the tasks that make them, by name
         self._pieces = 0
+        self._pinched = True  # whether the boundary may touch itself: then pieces meet without a common edge
+        self._last: Done | None = None  # a tile of the last pass
         self._passes = [(len(tiles), start["coarse"])]
 
     def run(self) -> Tiled:
@@ -246,6 +250,7 @@ class Passes:
             done = self._done(tiles, function, {**options, "layers": layers})
             waiting = [each for each in done if each.seeds]
             if not waiting:
+                self._last = done[0]
                 return tiles
             seeds = sum(each.seeds for each in waiting)
             idle = 0 if fewest is None or seeds < HARDLY_LESS * fewest else idle + 1
@@ -320,7 +325,8 @@ class Passes:
                 if rest:  # with the core, in the second output of the task
                     self._held.append((core or of_tile)._replace(place=tasks.REST))
             self._held += [core] if core else []
-            found.append(Done(task.name, self._vertices, summary["seeds"], divided, rest))
+            in_core = summary.get("in_core", 0)
+            found.append(Done(task.name, self._vertices, summary["seeds"], divided, rest, in_core))
             self._pieces += 1
             self._vertices += summary["inserted"]
             self._warnings += [each for each in summary["warnings"] if each not in self._warnings]
@@ -343,6 +349,13 @@ class Passes:
         (join, _), *_ = tiles
         todo = self._ahead([*self._sources(), PieceSource(join, self._whole)])
         return [replace(task, light=True) for task in todo]
+
+    def _outside(self) -> Outside | None:
+        """Returns the margin of the last band, unless the boundary touches itself."""
+        last = self._last
+        if last is None or self._pinched:
+            return None
+        return Outside(last.name, 0, last.first, last.in_core, self._vertices)
 
     def _needed(self, patches: Iterable[Held]) -> tuple[Task, ...]:
         """Returns the tasks that make the second outputs with patches, which may not be complete yet."""
@@ -399,6 +412,7 @@ class Passes:
         )
         (summary,) = self._runner.run([join])
         self._passes.append((summary["tiles"], summary["triangles"]))
+        self._pinched = summary["pinched"]
         return [(join.name, place) for place in range(summary["tiles"])]
 
     def _division(self, held: Held, near: Sequence[Done], layers: int) -> Task:
@@ -446,5 +460,5 @@ class Passes:
         """Returns the result, after a pass over tiles in which nothing waits any more."""
         found = self._sources()
         if len(tiles) == 1 and len(found) > 1:  # `_beside` has used the border that the tile had before
-            found[-1] = found[-1]._replace(border=tiles[0][0])
+            found[-1] = found[-1]._replace(border=tiles[0][0], outside=self._outside())
         return Tiled(self._runner, tuple(found), self._vertices, tuple(self._passes), tuple(self._warnings))

@@ -17,9 +17,9 @@ from dmr.common.pooling import ForkSafeLock
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
-from dmr.distributed.tiles.margin import BandPart, Division, Refined, separated
 from dmr.distributed.tiles.patch import Edges, Patch
 from dmr.distributed.tiles.piece import Int64, Piece
+from dmr.distributed.tiles.separation.margin import BandPart, Division, Refined, separated
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device

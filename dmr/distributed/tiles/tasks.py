@@ -38,7 +38,6 @@ from dmr.distributed.tiles.bands import Reach, are_nearest, parted, reach, reach
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.cutting import Tiles, cut
-from dmr.distributed.tiles.margin import BandPart, Division, Refined
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
 from dmr.distributed.tiles.piece import BORDER, NUMBERS, Int64, Piece
 from dmr.distributed.tiles.pieces import restricted
@@ -47,6 +46,7 @@ from dmr.distributed.tiles.placement.patches import place_in_patch
 from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch, release
 from dmr.distributed.tiles.result.core_file import FILE, CoreArrays, core_bytes, save_core
 from dmr.distributed.tiles.result.sections import LOOSE
+from dmr.distributed.tiles.separation.margin import BandPart, Division, Refined
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import UNNUMBERED, Numbers
@@ -306,6 +306,7 @@ def _stored(done: Refined, out: Folder, layers: int, threads: int | None) -> dic
     return {
         "inserted": done.inserted, "seeds": int(margin.seeds.sum()), "warnings": done.warnings, "divided": divided,
         "rest": rest, "triangles": len(margin.mesh.triangles) + done.core_triangles, "core": done.core is not None,
+        "in_core": done.core_triangles,
     }  # fmt: skip
 
 
@@ -462,7 +463,7 @@ def join(
             inside = ~whole.boundary[band.segment_origin]
             border = border_vertices(band, edges, inside, threads=threads)
             out[BORDER] = _border(whole, Numbers(band.numbers), band.numbers[border])
-    return {"tiles": len(tiles), "triangles": len(band.mesh.triangles)}
+    return {"tiles": len(tiles), "triangles": len(band.mesh.triangles), "pinched": bool(len(whole.pinched))}
 
 
 def summarize(

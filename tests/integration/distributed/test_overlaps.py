@@ -18,8 +18,9 @@ import dmr
 from dmr.distributed.jobs import in_process
 from dmr.distributed.jobs.job_folder import TASKS
 from dmr.distributed.jobs.task import Task
-from dmr.distributed.output import finish
+from dmr.distributed.output import finish, ghosts
 from dmr.distributed.tiles import tasks
+from dmr.distributed.tiles.passes import Passes
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -138,6 +139,36 @@ def test_margins_that_other_tiles_reach_are_divided_again(tmp_path, monkeypatch)
     dmr.distributed.refine(dmr.domains.rectangle(1, 1), tmp_path / "again", **options)
     assert sum(name.endswith(":divide") for name in called) > 2 * before
     assert contents(tmp_path / "own") == contents(tmp_path / "again")
+
+
+def test_the_border_of_the_last_band_is_found_in_its_margin(expected, tmp_path, monkeypatch):
+    """Where the boundary touches itself, pieces may meet in the core."""
+    read: list[int] = []
+    find = finish.find_border
+
+    def seen(inputs: Any, *given: Any, **options: Any) -> Any:
+        read.append(len(options["places"]))
+        return find(inputs, *given, **options)
+
+    seen.__module__, seen.__qualname__ = find.__module__, find.__qualname__
+    monkeypatch.setattr(ghosts, "find_border", seen)
+    monkeypatch.setattr(finish, "find_border", seen)
+    for pinched in (False, True):
+        read.clear()
+        if pinched:
+            monkeypatch.setattr(Passes, "_outside", lambda passes: None)
+        out = tmp_path / str(pinched)
+        dmr.distributed.refine(dmr.domains.rectangle(1, 1), out, **OPTIONS)
+        assert contents(out) == expected and read[-1] == 1 + pinched
+    squares = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (1, 2), (0, 1)]
+    edges = [(0, 1), (1, 2), (2, 6), (6, 0), (2, 3), (3, 4), (4, 5), (5, 2)]
+    monkeypatch.undo()
+    read.clear()
+    monkeypatch.setattr(Passes, "_outside", lambda passes, own=Passes._outside: read.append(own(passes) is None))
+    touching = dmr.Pslg(squares, edges)
+    parts = dmr.distributed.refine(touching, tmp_path / "touching", **OPTIONS)
+    assert read == [True] and dmr.validate(tmp_path / "touching", input=touching, min_angle=30).ok
+    assert parts.counts["parts"] > 2
 
 
 def test_many_pieces_have_the_same_bits(expected, tmp_path, monkeypatch):

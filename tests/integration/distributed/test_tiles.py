@@ -16,9 +16,9 @@ from dmr.distributed.tiles import passes, refining, tasks
 from dmr.distributed.tiles.bands import UNREACHED, are_nearest, parted, reach, reached_by, spread
 from dmr.distributed.tiles.bounds import FOR_A_SKINNY_TRIANGLE, Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
-from dmr.distributed.tiles.margin import Division
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, with_numbers
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.separation.margin import Division
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.unions.native import blocks_of, components
 from dmr.distributed.unions.numbering import Union

@@ -26,6 +26,21 @@ NONE_MISSING: Int = np.empty((2, 0), np.int32)
 LOOSE = "loose"  # the place of the piece of the source's vertices that no triangle uses
 
 
+class Outside(NamedTuple):
+    """The patch with all triangles of a piece that touch other pieces, from which its border is found at once.
+
+    Attributes:
+        folder: the output that holds it; place: where in it; first: the number of the first new vertex.
+        before: the triangles of the piece before those of the patch; vertices: above all numbers in the piece.
+    """
+
+    folder: str
+    place: int
+    first: int
+    before: int
+    vertices: int
+
+
 class PieceSource(NamedTuple):
     """The outputs of tasks that a piece of the result is made from.
 
@@ -37,6 +52,7 @@ class PieceSource(NamedTuple):
         loose: whether the loose vertices belong to the piece.
         finish: the task `finish_core`, if the piece has the core of a tile.
         summary: the task that counts its triangles, and finds its border, unless another one has.
+        outside: where its outermost triangles are, if they are in one patch that is complete before the core.
     """
 
     border: str
@@ -47,6 +63,7 @@ class PieceSource(NamedTuple):
     loose: bool = False
     finish: Task | None = None
     summary: Task | None = None
+    outside: Outside | None = None
 
     @property
     def inputs(self) -> list[str]:
