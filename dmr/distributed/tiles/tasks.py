@@ -244,9 +244,10 @@ def refine(
     """
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
     device = open_device(resources.device, resources.threads)
+    threads = _threads_beside_cores(resources) if only else resources.threads
     with _loading, step("load"):
         tiles = Tiles.load(Stored(inputs[1], TILES))
-        patch = tiles.tile(tile, resources.threads)
+        patch = tiles.tile(tile, threads)
     predicted = int(tiles.predicted[tile])
     with ExitStack() as held:
         path, expected = core.path / FILE, core_bytes(device, predicted, labels=patch.has_labels)
@@ -257,7 +258,7 @@ def refine(
         pool = new_pool(1, "dmr-tile") if first and not device.threads else None
         held.callback(close, pool)
         refining = submit(
-            pool, with_steps(refine_patch), patch, whole, asked, device, depth, arrays, resources.threads, predicted,
+            pool, with_steps(refine_patch), patch, whole, asked, device, depth, arrays, threads, predicted,
             only=only, division=division,
         )  # fmt: skip
         refining.add_done_callback(lambda _: None if found.done() else found.set_result(None))
@@ -265,7 +266,7 @@ def refine(
         if part is None:
             done = refining.result()
             with arrays.finishing():
-                yield _stored(done, out, layers, resources.threads)
+                yield _stored(done, out, layers, threads)
         else:
             with step("write band"):
                 band = part.load()
@@ -284,7 +285,7 @@ def refine(
         if done.core is None:
             return
         with step("write core"):
-            save_core(arrays, core, CORE, done.beside, thread_count(resources.threads))
+            save_core(arrays, core, CORE, done.beside, thread_count(threads))
             unreached(done.core_border).save(Stored(core, CORE))
             core.wait()  # the memory of the arrays is used again
     yield {}
@@ -443,7 +444,7 @@ def join(
 
     The output of a band that is one tile also has its border, as `summarize` finds it: no refinement changes that.
     """
-    threads, whole = resources.threads, Whole.load(inputs[0])
+    threads, whole = _threads_beside_cores(resources), Whole.load(inputs[0])
     with step("load"):
         folders = zip(inputs[1:], firsts, strict=True)
         parts = [Patch.load(Stored(folder, BAND)).numbered(first) for folder, first in folders]
@@ -464,6 +465,16 @@ def join(
             border = border_vertices(band, edges, inside, threads=threads)
             out[BORDER] = _border(whole, Numbers(band.numbers), band.numbers[border])
     return {"tiles": len(tiles), "triangles": len(band.mesh.triangles), "pinched": bool(len(whole.pinched))}
+
+
+def _threads_beside_cores(resources: Resources) -> int:
+    """Returns the threads for a task while the last cores of a pass are on their way to their files, which needs some.
+
+    Threads that wait for a core delay the others, which work in steps.
+    """
+    threads = thread_count(resources.threads)
+    on_gpu = not open_device(resources.device, resources.threads).threads
+    return max(1, threads // 2) if on_gpu else threads
 
 
 def summarize(

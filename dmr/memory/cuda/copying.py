@@ -26,6 +26,8 @@ SMALL_BYTES = 4096  # for counters and similar data: one buffer, one copy
 BUFFER_BYTES = 16 * 2**20  # a huge page for each of eight threads
 TOUCHED_BYTES = 4 * BUFFER_BYTES  # pages of a target that are made ready at once: two for each of 16 threads
 MOST_THREADS = 16  # more do not copy faster
+# Beside other work, whose threads would wait for cores, and which the transfers do not delay as long as they keep pace.
+THREADS_BESIDE = 6
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: this stream and the default stream do not wait for each other
 
 
@@ -52,11 +54,16 @@ class Staging:
         stream: on which the transfers are made.
     """
 
-    def __init__(self, stream: Any, guarded: Callable[[Callable[[], Any]], Any]) -> None:
-        """Takes the stream, and a function that runs a driver call that may report an earlier kernel's failure."""
+    def __init__(
+        self, stream: Any, guarded: Callable[[Callable[[], Any]], Any], most_threads: int = MOST_THREADS
+    ) -> None:
+        """Takes the stream, a function that runs a driver call that may report an earlier kernel's failure, and threads.
+
+        `most_threads` copy to and from the buffers.
+        """
         self.stream = stream
         self._guarded = guarded
-        self._threads = min(available_threads(), MOST_THREADS)
+        self._threads = min(available_threads(), most_threads)
         self._received: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
         self._sending: Bytes = driver.pagelocked_empty(SMALL_BYTES, np.uint8)
         self._sent = Event()

@@ -26,7 +26,7 @@ from dmr.memory.arrays import Device, DeviceArray
 from dmr.memory.cuda.compiler import cubin, cubins, module, modules
 from dmr.memory.cuda.context import PrimaryContext, in_context
 from dmr.memory.cuda.cooperative import CooperativeKernel
-from dmr.memory.cuda.copying import NON_BLOCKING, Arrival, Staging
+from dmr.memory.cuda.copying import NON_BLOCKING, THREADS_BESIDE, Arrival, Staging
 from dmr.memory.cuda.drivercalls import call
 from dmr.memory.cuda.loops import GraphLoop, Graphs
 from dmr.memory.cuda.page_locked import PageLockedPool
@@ -203,7 +203,7 @@ class CudaDevice(Device):
         with self.context.lock, self.context.current:
             self.stream = driver.Stream(NON_BLOCKING)
             self.staging = Staging(self.stream, self.guarded)
-            self.staging_beside = Staging(driver.Stream(NON_BLOCKING), self.guarded)
+            self.staging_beside = Staging(driver.Stream(NON_BLOCKING), self.guarded, THREADS_BESIDE)
             self.page_locked = PageLockedPool()
             self.finished = Event()
 
