@@ -57,9 +57,9 @@ class Staging:
     def __init__(
         self, stream: Any, guarded: Callable[[Callable[[], Any]], Any], most_threads: int = MOST_THREADS
     ) -> None:
-        """Takes the stream, a function that runs a driver call that may report an earlier kernel's failure, and threads.
+        """Takes the stream, and a function that runs a driver call that may report an earlier kernel's failure.
 
-        `most_threads` copy to and from the buffers.
+        At most `most_threads` copy to and from the buffers.
         """
         self.stream = stream
         self._guarded = guarded
