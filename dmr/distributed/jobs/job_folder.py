@@ -17,13 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from dmr.common.files.replacing import replace_files, write_bytes
+from dmr.common.pooling import close, new_pool, submit
 from dmr.common.text import option
 from dmr.distributed.jobs.boot import BOOT, discard_lost
+from dmr.distributed.jobs.folder import LARGE
 from dmr.distributed.jobs.lock import LOCK, locked
 from dmr.distributed.jobs.store import Store
 from dmr.errors import ExistingResultError, NoFolderError, file_error
 
 MANIFEST, JOB, TASKS = "manifest.json", "job.json", ".tasks"
+REMOVED_AT_ONCE = 8  # files
 
 
 @contextmanager
@@ -61,8 +64,21 @@ def job_folder(out: Path, job: Mapping[str, Any], *, overwrite: bool = False) ->
             raise
         finally:
             if finished:
-                shutil.rmtree(store.path)
+                _remove_outputs(store.path)
                 (out / JOB).unlink()
+
+
+def _remove_outputs(folder: Path) -> None:
+    """Removes the outputs of tasks; the system takes a while to free large files, so that several threads do it."""
+    outputs = [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()]
+    large = [path for output in outputs for path in output.glob(LARGE.format("*"))]
+    pool = new_pool(REMOVED_AT_ONCE, "dmr-remove")
+    try:
+        for removed in [submit(pool, path.unlink) for path in large]:
+            removed.result()
+    finally:
+        close(pool)
+    shutil.rmtree(folder)
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:

@@ -10,9 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dmr.distributed.jobs import boot
+from dmr.distributed.jobs.folder import LARGE, OWN_FILE
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.job_folder import MANIFEST, job_folder, write_json
 from dmr.distributed.jobs.task import Task
@@ -31,6 +33,20 @@ def finish(out: Path) -> None:
 def test_a_finished_job_leaves_its_result_alone(tmp_path):
     finish(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == [MANIFEST]
+
+
+def test_outputs_are_removed_but_not_the_files_that_they_link_to(tmp_path):
+    others = tmp_path / "others"
+    others.mkdir()
+    mine = others / LARGE.format(0)
+    mine.write_bytes(b"mine")
+    with job_folder(tmp_path / "out", JOB) as store:
+        (store.path / "link").symlink_to(others, target_is_directory=True)
+        store.put({"large": np.zeros(OWN_FILE, np.uint8), "small": np.zeros(3)})
+        assert len(list(store.path.glob(f"arrays-*/{LARGE.format(0)}"))) == 1
+        write_json(tmp_path / "out" / MANIFEST, {"parts": []})
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [MANIFEST]
+    assert mine.read_bytes() == b"mine"
 
 
 def test_the_same_job_resumes(tmp_path):
