@@ -8,36 +8,41 @@ KERNEL(set_listed, const int32 *listed, int32 value, int32 *values) {
         racing_store(&values[listed[i]], value); // the same value, if one is listed twice
 }
 
-// layers[v] is the number of layers of triangles between vertex v and the listed ones: 0 at corners of listed
-// triangles.
-KERNEL(begin_layers, const Triangle *triangles, const int32 *listed, int32 *layers) {
+// layers[v] is the number of layers of triangles between vertex v and the listed vertices and triangles: 0 at these. In
+// bytes, those of a large tile fit into the cache.
+KERNEL(begin_layers_at_vertices, const int32 *listed, uint8 *layers) {
     for (const Index i : launch)
-        for (const int32 v : triangles[listed[i]].vertex)
-            racing_store(&layers[v], 0);
+        racing_store(&layers[listed[i]], uint8(0));
 }
 
-INLINE bool is_within(const Triangle &t, int32 reached, const int32 *layers) {
+KERNEL(begin_layers_at_triangles, const Triangle *triangles, const int32 *listed, uint8 *layers) {
+    for (const Index i : launch)
+        for (const int32 v : triangles[listed[i]].vertex)
+            racing_store(&layers[v], uint8(0));
+}
+
+INLINE bool is_within(const Triangle &t, int32 reached, const uint8 *layers) {
     return racing_load(&layers[t.vertex[0]]) <= reached || racing_load(&layers[t.vertex[1]]) <= reached ||
            racing_load(&layers[t.vertex[2]]) <= reached;
 }
 
 // Adds the layer after `reached`. The threads of a launch write that number alone, which none of them looks for.
-KERNEL(add_layer, const Triangle *triangles, int32 reached, int32 *layers) {
+KERNEL(add_layer, const Triangle *triangles, int32 reached, uint8 *layers) {
     for (const Index i : launch) {
         const Triangle t = without_owner(triangles[i]);
         if (is_within(t, reached, layers))
             for (const int32 v : t.vertex)
                 if (racing_load(&layers[v]) > reached + 1)
-                    racing_store(&layers[v], reached + 1);
+                    racing_store(&layers[v], uint8(reached + 1));
     }
 }
 
-KERNEL(flag_layers, const Triangle *triangles, int32 last, const int32 *layers, int32 *within) {
+KERNEL(flag_layers, const Triangle *triangles, int32 last, const uint8 *layers, int32 *within) {
     for (const Index t : launch)
         within[t] = is_within(without_owner(triangles[t]), last, layers);
 }
 
-KERNEL(flag_listed_layers, const int32 *listed, const Triangle *triangles, int32 last, const int32 *layers,
+KERNEL(flag_listed_layers, const int32 *listed, const Triangle *triangles, int32 last, const uint8 *layers,
        int32 *within) {
     for (const Index i : launch)
         within[i] = is_within(without_owner(triangles[listed[i]]), last, layers);

@@ -18,7 +18,7 @@ from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
-from dmr.distributed.tiles.separation.margin import BandPart, Division
+from dmr.distributed.tiles.separation.margin import Division, FirstPart
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device, argsort, compact, flagged_indices, minmax_float64, scan, sum_float64
@@ -407,9 +407,9 @@ def tiles(device: Device) -> Iterator[Case]:
     labels = (np.arange(len(mesh.triangles)) % 3).astype(np.float64)[:, None]
 
     def run(whole: Whole, tile: Patch, depth: int, layers: int | None = None) -> str:
-        bands: list[BandPart] = []
-        division = None if layers is None else Division(layers, InMemory(), bands.append)
-        done = refine_patch(tile, whole, bounds, device, depth, division=division)
+        bands: list[FirstPart] = []
+        division = None if layers is None else Division(layers, InMemory())
+        done = refine_patch(tile, whole, bounds, device, depth, division=division, found=bands.append)
         stored = [*([] if done.core is None else [done.core]), *([division.rest] if division and division.rest else [])]
         margins = [] if done.margin is None else [done.margin]
         parts = [*map(Patch.load, stored), *margins, *(each.load() for each in bands)]

@@ -12,7 +12,7 @@ from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import cut
 from dmr.distributed.tiles.patch import OWN_ARRAYS, Patch
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
-from dmr.distributed.tiles.separation.margin import BandPart, Division
+from dmr.distributed.tiles.separation.margin import Division, FirstPart
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device, open_device
@@ -147,9 +147,9 @@ def test_tiles_on_the_emulated_gpu_equal_those_of_the_cpu(device):
 
 def divided(tile: Patch, whole: Whole, bounds: Bounds, device: Device) -> list[str]:
     """Digests of the part of a tile for the band, and of the rest of its margin."""
-    bands: list[BandPart] = []
-    division = Division(1, InMemory(), bands.append)
-    refine_patch(tile, whole, bounds, device, 3, division=division)
+    bands: list[FirstPart] = []
+    division = Division(1, InMemory())
+    refine_patch(tile, whole, bounds, device, 3, division=division, found=bands.append)
     parts = [*(each.load() for each in bands), *([Patch.load(division.rest)] if division.rest else [])]
     assert bands
     return [whole_digest(each) for each in parts]

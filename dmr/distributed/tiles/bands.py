@@ -74,6 +74,8 @@ class Reach:
 
 def reach(patch: Patch, border: Int, layers: int, threads: int | None) -> tuple[Reach, NDArray[np.bool_]]:
     """Returns how far the seeds of a patch are from the vertices on its border, and which triangles they reach."""
+    if not patch.seeds.any():
+        return unreached(patch.numbers[border]), np.zeros(len(patch.seeds), np.bool_)
     chosen, distance = spread(patch, np.full(len(patch.numbers), UNREACHED, np.int32), layers, threads)
     return Reach(patch.numbers[border], distance[border]), chosen
 

@@ -317,7 +317,8 @@ class Passes:
             if summary["core"]:
                 assert task.then is not None
                 self._cores[task.then.name] = task.then
-                core = of_tile._replace(name=task.then.name, place=tasks.CORE, tile="" if band else task.name)
+                tile = "" if summary.get("reach_with_core") else task.name
+                core = of_tile._replace(name=task.then.name, place=tasks.CORE, tile=tile)
             if not band:
                 self._held.append(of_tile)
             else:

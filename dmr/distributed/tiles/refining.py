@@ -19,7 +19,7 @@ from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.patch import Edges, Patch
 from dmr.distributed.tiles.piece import Int64, Piece
-from dmr.distributed.tiles.separation.margin import BandPart, Division, Refined, separated
+from dmr.distributed.tiles.separation.margin import Division, FirstPart, Found, Refined, separated
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.tiles.whole import Whole
 from dmr.memory import Device
@@ -37,7 +37,7 @@ from dmr.triangulation.rounds.epochs import Epochs
 
 _admitting = ForkSafeLock()  # one thread prepares its tile at a time, so that the first one soon has the device
 _counting = ForkSafeLock()
-_waiting: Counter[str] = Counter()  # threads that wait for a device, by its name
+_waiting: Counter[str] = Counter()  # threads that wait for a device, or have it, by its name
 MODULES = ("tiles/edges", "tiles/margins")
 
 
@@ -70,6 +70,7 @@ def refine_patch(
     *,
     only: bool = False,
     division: Division | None = None,
+    found: Found | None = None,
 ) -> Refined:
     """Refines the active triangles of a patch until nothing is bad, or all that is bad waits.
 
@@ -82,22 +83,23 @@ def refine_patch(
         threads: that compute on the host; None for those of the device, or all.
         expected: triangles of the result for which the device reserves memory before the rounds.
         only: whether it is the only tile of the pass.
-        division: of the margin, which is then not in the result.
+        division: of the margin, which is then not in the result; found: as for `separated`.
     """
     with _admitting, step("tile"):
         tile = tile_of(patch, whole, threads or device.threads or None)
     if tile.frozen.all():
-        if division is not None:
-            division.found(BandPart(lambda: patch, len(tile.frozen), has_core=False, has_rest=False))
+        if division is not None and found is not None:
+            found(FirstPart(lambda: patch, tile.border, len(tile.frozen)))
         margin = patch if division is None else None
         return Refined(None, 0, np.empty(0, np.int64), margin, tile.border, tile.border, 0, ())
     prepare(device, bounds.options)
     with ExitStack() as held:
-        with step("wait"), _counted(device):
+        held.enter_context(_counted(device))
+        with step("wait"):
             held.enter_context(device.lock)
         held.enter_context(device.current)
         core_arrays = InMemory() if core_arrays is None else core_arrays
-        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected, only, division)
+        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected, only, division, found)
         with step("release"):
             device.trim_memory()  # the next tile needs blocks of about the same sizes
     with step("finish"):
@@ -105,14 +107,14 @@ def refine_patch(
 
 
 def release(device: Device) -> None:
-    """Returns the memory that `refine_patch` has left on a device, unless a thread waits to use it for another tile."""
+    """Returns the memory that `refine_patch` has left on a device, unless another tile has it, or waits for it."""
     if not _waiting[device.name]:
         device.release_memory()
 
 
 @contextmanager
 def _counted(device: Device) -> Iterator[None]:
-    """A block in which the calling thread waits for a device."""
+    """A block in which the calling thread waits for a device, or has it."""
     with _counting:
         _waiting[device.name] += 1
     try:
@@ -133,6 +135,7 @@ def _refined(
     expected: int,
     only: bool,
     division: Division | None,
+    found: Found | None,
 ) -> Callable[[], Refined]:
     """Refines a tile; arguments are those of `refine_patch`, and the result gives its result without the device."""
     threads = threads or device.threads or None
@@ -147,7 +150,9 @@ def _refined(
         ending = _run(tile.mesh, state, settings, statistics, epochs, first)
         left, warnings = unrefined(state, ending), tuple(statistics.warnings)
     with step("separate"):
-        return separated(tile, state, left, depth, warnings, core_arrays, threads, only=only, division=division)
+        return separated(
+            tile, state, left, depth, warnings, core_arrays, threads, only=only, division=division, found=found
+        )
 
 
 def _run(

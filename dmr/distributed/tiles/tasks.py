@@ -46,7 +46,7 @@ from dmr.distributed.tiles.placement.patches import place_in_patch
 from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch, release
 from dmr.distributed.tiles.result.core_file import FILE, CoreArrays, core_bytes, save_core
 from dmr.distributed.tiles.result.sections import LOOSE
-from dmr.distributed.tiles.separation.margin import BandPart, Division, Refined
+from dmr.distributed.tiles.separation.margin import Division, FirstPart, Refined
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import UNNUMBERED, Numbers
@@ -230,7 +230,8 @@ def refine(
 
     The next pass begins while large cores are on their way to their files. In the first pass the device divides the
     margin into `BAND` and `REST`, as if there were seeds everywhere at the border with other tiles: then it does not
-    matter which seeds these have. `out` has the part for the band; the rest is with the core, if there is one.
+    matter which seeds these have. `out` has the part for the band; the rest is with the core, if there is one. Nothing
+    waits for the core of the last band, either.
 
     In later passes, if the band has triangles of the margin, `out` also has it as `divide` divides it, as long as no
     other tile has a seed that is nearer to it.
@@ -252,14 +253,13 @@ def refine(
     with ExitStack() as held:
         path, expected = core.path / FILE, core_bytes(device, predicted, labels=patch.has_labels)
         arrays, rest = held.enter_context(CoreArrays(path, expected)), held.enter_context(InMemory(later=True))
-        found: Future[BandPart | None] = Future()
-        division = Division(layers, rest, found.set_result) if first else None
-        # While a thread takes the rest of a tile from a GPU, the next pass may begin. On a CPU, Ctrl-C must end it.
-        pool = new_pool(1, "dmr-tile") if first and not device.threads else None
+        division, found = Division(layers, rest) if first else None, Future[FirstPart | None]()
+        # While a thread takes the rest of a tile from a GPU, the next tasks may begin. On a CPU, Ctrl-C must end it.
+        pool = new_pool(1, "dmr-tile") if (first or only) and not device.threads else None
         held.callback(close, pool)
         refining = submit(
             pool, with_steps(refine_patch), patch, whole, asked, device, depth, arrays, threads, predicted,
-            only=only, division=division,
+            only=only, division=division, found=found.set_result,
         )  # fmt: skip
         refining.add_done_callback(lambda _: None if found.done() else found.set_result(None))
         part = found.result()
@@ -268,18 +268,21 @@ def refine(
             with arrays.finishing():
                 yield _stored(done, out, layers, threads)
         else:
-            with step("write band"):
-                band = part.load()
-                band.save(Stored(out, BAND))
-            if not part.has_core:
+            with step("write first part"):
+                patch = part.load()
+                patch.save(Stored(out, BAND if first else 0))
+                if not first:
+                    unreached(patch.numbers[part.border]).save(Stored(out, 0))
+            if not part.in_core:
                 _store_rest(refining.result(), rest, out)
             yield {
-                "inserted": part.inserted, "seeds": int(band.seeds.sum()), "warnings": part.warnings, "band": True,
-                "rest": part.has_rest, "triangles": part.triangles, "core": part.has_core,
+                "inserted": part.inserted, "seeds": int(patch.seeds.sum()), "warnings": part.warnings,
+                "triangles": part.triangles, "core": bool(part.in_core), "in_core": part.in_core, "band": first,
+                "rest": part.has_rest, "reach_with_core": True,
             }  # fmt: skip
             done = refining.result()
             with arrays.finishing():
-                if part.has_core:
+                if part.in_core:
                     _store_rest(done, rest, core)
         release(device)
         if done.core is None:

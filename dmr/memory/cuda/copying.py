@@ -27,7 +27,7 @@ BUFFER_BYTES = 16 * 2**20  # a huge page for each of eight threads
 TOUCHED_BYTES = 4 * BUFFER_BYTES  # pages of a target that are made ready at once: two for each of 16 threads
 MOST_THREADS = 16  # more do not copy faster
 # Beside other work, whose threads would wait for cores, and which the transfers do not delay as long as they keep pace.
-THREADS_BESIDE = 6
+THREADS_BESIDE = 8
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: this stream and the default stream do not wait for each other
 
 

@@ -260,8 +260,8 @@ def test_the_device_divides_a_margin_as_if_seeds_of_others_were_at_the_border(de
     device = open_device("cpu", 1)
     for tile in cut_by(patch, mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] > 0.5):
         parts = []
-        division = Division(2, InMemory(), parts.append)
-        done = refine_patch(tile, whole, bounds, device, depth, division=division)
+        division = Division(2, InMemory())
+        done = refine_patch(tile, whole, bounds, device, depth, division=division, found=parts.append)
         (part,) = parts
         undivided = refine_patch(tile, whole, bounds, device, depth)
         margin = undivided.margin
@@ -272,8 +272,9 @@ def test_the_device_divides_a_margin_as_if_seeds_of_others_were_at_the_border(de
         shared = np.intersect1d(rest.numbers, np.append(band.numbers, done.core_border))
         np.testing.assert_array_equal(np.sort(done.rest_border), shared)
         np.testing.assert_array_equal(done.core_border, undivided.core_border)
-        assert part.has_core == (done.core is not None) == (undivided.core is not None) == (depth == 3)
-        assert part.triangles == len(margin.mesh.triangles) + undivided.core_triangles
+        assert (done.core is not None) == (undivided.core is not None) == (depth == 3)
+        assert part.in_core == done.core_triangles == undivided.core_triangles
+        assert part.triangles == len(margin.mesh.triangles) + part.in_core
         assert (part.inserted, part.has_rest, done.margin) == (undivided.inserted, True, None)
 
 
@@ -440,6 +441,12 @@ def test_the_last_band_has_a_margin_of_one_layer(tmp_path, monkeypatch):
     assert whole_of[0] == whole_of[1] and last.inserted == with_band.inserted
     assert 2 * len(last.margin.mesh.triangles) < len(with_band.margin.mesh.triangles)
     assert last.beside[1] == 2 * len(last.margin.mesh.triangles)
+    parts = []
+    named["found"] = parts.append
+    refine_patch(patch, whole, bounds, device, depth, None, *rest, only=True, **named)
+    (first,) = parts  # what others wait for is its margin
+    assert same_arrays(first.load(), last.margin) and first.in_core == last.core_triangles > 0
+    np.testing.assert_array_equal(first.border, last.tile_border)
 
 
 def test_the_last_tile_returns_the_memory_of_its_device(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import isqrt
 from typing import Any
 
@@ -15,7 +16,14 @@ from dmr.distributed.jobs.steps import step
 from dmr.distributed.tiles.admission import Tile
 from dmr.distributed.tiles.patch import Patch
 from dmr.distributed.tiles.piece import Int64
-from dmr.distributed.tiles.separation.sides import UNREACHED, Sides, layers_around, values_at, waiting_triangles
+from dmr.distributed.tiles.separation.sides import (
+    MOST_LAYERS,
+    UNREACHED,
+    Sides,
+    layers_around,
+    values_at,
+    waiting_triangles,
+)
 from dmr.distributed.tiles.stored import InMemory
 from dmr.memory import DeviceArray
 from dmr.mesh.types import Int
@@ -52,21 +60,26 @@ class Refined:
 
 
 @dataclass(frozen=True, eq=False)
-class BandPart:
-    """The part of a refined tile for the next band, and what the passes need to know of the tile.
+class FirstPart:
+    """The part of a refined tile that later tasks wait for, and what the passes need to know of the tile.
 
     Attributes:
-        load: returns the part; needs no device.
-        triangles: of the whole tile; has_core, has_rest: whether triangles are left for these.
+        load: returns the part, for the next band or the margin of the last one; needs no device.
+        border: of the margin of the last band, its vertices on the border of the tile.
+        triangles: of the whole tile; in_core: those of its core; has_rest: whether a divided margin has a rest.
         inserted, warnings: as in `Refined`.
     """
 
     load: Callable[[], Patch]
+    border: Int
     triangles: int
-    has_core: bool
-    has_rest: bool
+    in_core: int = 0
+    has_rest: bool = False
     inserted: int = 0
     warnings: tuple[str, ...] = ()
+
+
+Found = Callable[[FirstPart], None]  # called before anything else of a tile is downloaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +90,11 @@ class Division:
     everywhere.
 
     Attributes:
-        layers: of the band.
-        rest: receives the rest as a stored patch, if there is one.
-        found: called with the part for the band, before anything else is downloaded.
+        layers: of the band; rest: receives the rest as a stored patch, if there is one.
     """
 
     layers: int
     rest: InMemory
-    found: Callable[[BandPart], None]
 
 
 def separated(
@@ -98,6 +108,7 @@ def separated(
     *,
     only: bool = False,
     division: Division | None = None,
+    found: Found | None = None,
 ) -> Callable[[], Refined]:
     """Downloads a refined tile.
 
@@ -114,10 +125,11 @@ def separated(
         only: whether it is the only tile of the pass. If nothing waits in it, no band follows, and its margin is one
             layer: what touches the border, or a frozen triangle.
         division: of the margin, unless no triangle is in the band.
+        found: called with the part for the band if the margin is divided, or with the margin if no band follows.
     """
     seeds = waiting_triangles(state, left)
     last = only and not len(seeds) and not np.take(tile.patch.seeds, tile.frozen_rows).any()
-    depth = 1 if last else min(depth, isqrt(state.slots))  # as a rule more layers than the tile has
+    depth = 1 if last else min(depth, isqrt(state.slots), MOST_LAYERS)  # as a rule more layers than the tile has
     if not (len(seeds) or len(tile.frozen_rows) or len(tile.border)):
         division = None
     depth = depth if division is None else max(depth, division.layers)
@@ -127,7 +139,17 @@ def separated(
     has_core = LEAST_CORE * state.slots <= inner.size < state.slots
     if not has_core:
         outer, inner = sides.divided(UNREACHED)
-    margin = _margin(sides, outer) if division is None else _divided(sides, outer, inner, division, warnings)
+    inserted = state.vertices - state.input_vertices
+    first = partial(
+        FirstPart, triangles=state.slots + len(tile.frozen_rows), in_core=inner.size, inserted=inserted,
+        warnings=warnings,
+    )  # fmt: skip
+    if division is None:
+        margin = _margin(sides, outer)
+        if last and found is not None and margin.vertex_places is not None and margin.load is not None:
+            found(first(margin.load, values_at(margin.vertex_places, tile.border)))
+    else:
+        margin = _divided(sides, outer, division, found, first)
     beside = margin.vertices, margin.triangles
     if last:  # ghosts are about as many as the triangles of the margin, from which bands take none
         beside = 2 * beside[0], 2 * beside[1]
@@ -149,7 +171,7 @@ def separated(
         for each in (distinct(tile.border, shared), tile.border)
     )
     core_border, core_triangles = sides.numbers(shared), 0 if core is None else core.count
-    inserted, load, rest_border = state.vertices - state.input_vertices, margin.load, sides.numbers(of_rest)
+    load, rest_border = margin.load, sides.numbers(of_rest)
 
     def finish() -> Refined:  # refers to no array of the device
         return Refined(
@@ -195,16 +217,16 @@ def _margin(sides: Sides, outer: DeviceArray) -> _Margin:
 
 
 def _divided(
-    sides: Sides, outer: DeviceArray, inner: DeviceArray, division: Division, warnings: tuple[str, ...]
+    sides: Sides, outer: DeviceArray, division: Division, found: Found | None, first: Callable[..., FirstPart]
 ) -> _Margin:
-    """Downloads the margin as a band and a rest, which `division` receives; `inner` is the core, if there is one."""
-    state, frozen = sides.state, len(sides.tile.frozen_rows)
+    """Downloads the margin as a band and a rest, which `division` receives; `first` makes what is `found`."""
+    frozen = len(sides.tile.frozen_rows)
     with step("download band"):
         in_band, in_rest = sides.divided(division.layers - 1, outer)
         side = sides.side(in_band, frozen=True)
         load = sides.loaded_with_frozen(side)
-    inserted = state.vertices - state.input_vertices
-    division.found(BandPart(load, state.slots + frozen, inner.size > 0, in_rest.size > 0, inserted, warnings))
+    if found is not None:
+        found(first(load, np.empty(0, np.int32), has_rest=in_rest.size > 0))
     vertices, triangles, used = side.vertices, side.count + frozen, side.used
     if not in_rest.size:
         return _Margin(vertices, triangles, [used])

@@ -17,13 +17,14 @@ from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_spars
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
 from dmr.distributed.tiles.result.few_labels import few_labels
 from dmr.distributed.tiles.stored import InMemory
-from dmr.memory import Device, DeviceArray, flagged_indices, scan, total
+from dmr.memory import DeviceArray, flagged_indices, scan, total
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.setup.admission import SplitState
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT
 
-UNREACHED = np.iinfo(np.int32).max
+UNREACHED = int(np.iinfo(np.uint8).max)
+MOST_LAYERS = UNREACHED - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,18 +145,13 @@ def layers_around(tile: Tile, state: DeviceMesh, seeds: Int, most: int) -> Devic
     is_around[tile.border] = True
     is_around[tile.frozen_triangles] = True
     around = np.flatnonzero(is_around)
-    layers = _full(device, state.vertices, UNREACHED)
-    device.launch("set_listed", len(around), device.array(rank[around]), 0, layers)
-    device.launch("begin_layers", len(seeds), state.triangles, device.array(seeds), layers)
+    layers = device.empty(state.vertices, np.uint8)
+    layers.fill(UNREACHED)
+    device.launch("begin_layers_at_vertices", len(around), device.array(rank[around]), layers)
+    device.launch("begin_layers_at_triangles", len(seeds), state.triangles, device.array(seeds), layers)
     for reached in range(most):
         device.launch("add_layer", state.slots, state.triangles, reached, layers)
     return layers
-
-
-def _full(device: Device, count: int, value: int) -> DeviceArray:
-    array = device.empty(count, np.int32)
-    device.launch("fill_int32", count, value, array)
-    return array
 
 
 def _store(
