@@ -168,6 +168,7 @@ class Store:
                     if found is None:
                         raise _NoOutput
                     _write_json(outputs[0], SUMMARY, found)
+                next(summaries, None)  # what is left to do when the output is in its place
 
             rest = second.pop_all()
         if then is None:

@@ -33,7 +33,7 @@ class Resources:
 
 # Called with the folders of the inputs, the folder for the output, and the options by name. Returns a summary: small,
 # plain JSON values. A function with two outputs gets a folder for each, and yields a summary when one is complete, in
-# order; if it ends before, there is no second output.
+# order; if it ends before, there is no second output. What follows the last one runs when the output is in its place.
 TaskFunction = Callable[..., Mapping[str, Any] | Iterable[Mapping[str, Any]]]
 
 

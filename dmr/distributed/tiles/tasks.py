@@ -284,14 +284,14 @@ def refine(
             with arrays.finishing():
                 if part.in_core:
                     _store_rest(done, rest, core)
-        release(device)
-        if done.core is None:
-            return
-        with step("write core"):
-            save_core(arrays, core, CORE, done.beside, thread_count(threads))
-            unreached(done.core_border).save(Stored(core, CORE))
-            core.wait()  # the memory of the arrays is used again
-    yield {}
+        if done.core is not None:
+            with step("write core"):
+                save_core(arrays, core, CORE, done.beside, thread_count(threads))
+                unreached(done.core_border).save(Stored(core, CORE))
+                core.wait()  # the memory of the arrays is used again
+    if done.core is not None:
+        yield {}
+    release(device)  # no task waits for that
 
 
 def _stored(done: Refined, out: Folder, layers: int, threads: int | None) -> dict[str, Any]:
