@@ -18,9 +18,10 @@ FIRST_LAYERS = 3  # around what waits; of these the outermost is frozen
 # In large tiles, a fourth layer takes little time. With three, where the mesh around 3,000 frozen triangles was 1,700
 # times as fine as these, one of them waited again, which took another pass.
 LARGE_TILE, LAYERS_OF_LARGE = 2**22, 4
-# Layers of the margin of a tile in the first pass, and per layer of the next band in tiles of bands, most of which is
-# margin: enough that later bands rarely leave the margins.
-MARGIN, MARGIN_OF_BAND = 12, 2
+# Layers of the margin of a small tile in the first pass; and per layer of the next band in large tiles, where margins
+# take longer to make a part of than cores, and in tiles of bands, most of which is margin: enough that later bands
+# rarely leave the margins.
+MARGIN, MARGIN_PER_LAYER = 12, 2
 UNREACHED = np.iinfo(np.int32).max
 
 
@@ -40,7 +41,7 @@ def layers_of(turn: int, tile_triangles: int) -> int:
 
 def margin_of(turn: int, layers: int) -> int:
     """Returns the number of layers of a tile's margin, if a band has `layers` after this turn, counted from 0."""
-    return MARGIN_OF_BAND * layers if turn else MARGIN
+    return MARGIN_PER_LAYER * layers if turn or layers >= LAYERS_OF_LARGE else MARGIN
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ from dmr.refinement.steps.thresholds import Thresholds
 from dmr.refinement.strategies.first_points import RUNGS, count_needles, first_thresholds, rungs
 from dmr.triangulation.rounds.epochs import Epochs
 
-_admitting = ForkSafeLock()  # one thread prepares its tile at a time, so that the first one soon has the device
+_admitting = ForkSafeLock()  # one thread loads and prepares its tile at a time: so the first one soon has the device
 _counting = ForkSafeLock()
 _waiting: Counter[str] = Counter()  # threads that wait for a device, or have it, by its name
 MODULES = ("tiles/edges", "tiles/margins")
@@ -59,7 +59,7 @@ def prepare(device: Device, options: RefineOptions, *, placed: bool = False) -> 
 
 
 def refine_patch(
-    patch: Patch,
+    given: Patch | Callable[[], Patch],
     whole: Whole,
     bounds: Bounds,
     device: Device,
@@ -77,7 +77,7 @@ def refine_patch(
     The device keeps the memory for another tile: see `release`.
 
     Args:
-        patch: with numbers for all vertices.
+        given: the patch, with numbers for all vertices; or what loads it, as long as no other thread does.
         depth: the layers of triangles in the margin of the result.
         core_arrays: receives the core of the result; by default a new one.
         threads: that compute on the host; None for those of the device, or all.
@@ -85,8 +85,11 @@ def refine_patch(
         only: whether it is the only tile of the pass.
         division: of the margin, which is then not in the result; found: as for `separated`.
     """
-    with _admitting, step("tile"):
-        tile = tile_of(patch, whole, threads or device.threads or None)
+    with _admitting:
+        with step("load"):
+            patch = given() if callable(given) else given
+        with step("tile"):
+            tile = tile_of(patch, whole, threads or device.threads or None)
     if tile.frozen.all():
         if division is not None and found is not None:
             found(FirstPart(lambda: patch, tile.border, len(tile.frozen)))

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.number_arrays import distinct
-from dmr.common.pooling import ForkSafeLock, close, new_pool, submit
+from dmr.common.pooling import close, new_pool, submit
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step, with_steps
@@ -63,7 +64,6 @@ LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 TILES = "tiles"  # the place of `Tiles` in the output of a task
 CORE = 1  # the place of the core of a tile in its output, and of its reach in that of the margin of later passes
 REST, BAND = "rest", "band"  # the places of both parts of a divided patch
-_loading = ForkSafeLock()  # one thread loads its tile at a time, so that the first one soon has the device
 NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
 SOURCE_ARRAYS = {
     Mesh: (
@@ -246,19 +246,19 @@ def refine(
     whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
     device = open_device(resources.device, resources.threads)
     threads = _threads_beside_cores(resources) if only else resources.threads
-    with _loading, step("load"):
+    with step("load"):
         tiles = Tiles.load(Stored(inputs[1], TILES))
-        patch = tiles.tile(tile, threads)
     predicted = int(tiles.predicted[tile])
     with ExitStack() as held:
-        path, expected = core.path / FILE, core_bytes(device, predicted, labels=patch.has_labels)
+        path, expected = core.path / FILE, core_bytes(device, predicted, labels=tiles.patch.has_labels)
         arrays, rest = held.enter_context(CoreArrays(path, expected)), held.enter_context(InMemory(later=True))
         division, found = Division(layers, rest) if first else None, Future[FirstPart | None]()
         # While a thread takes the rest of a tile from a GPU, the next tasks may begin. On a CPU, Ctrl-C must end it.
         pool = new_pool(1, "dmr-tile") if (first or only) and not device.threads else None
         held.callback(close, pool)
+        load = partial(tiles.tile, tile, threads)
         refining = submit(
-            pool, with_steps(refine_patch), patch, whole, asked, device, depth, arrays, threads, predicted,
+            pool, with_steps(refine_patch), load, whole, asked, device, depth, arrays, threads, predicted,
             only=only, division=division, found=found.set_result,
         )  # fmt: skip
         refining.add_done_callback(lambda _: None if found.done() else found.set_result(None))

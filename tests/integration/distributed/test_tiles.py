@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 import dmr
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles import passes, refining, tasks
-from dmr.distributed.tiles.bands import UNREACHED, are_nearest, parted, reach, reached_by, spread
+from dmr.distributed.tiles.bands import (
+    LARGE_TILE,
+    UNREACHED,
+    are_nearest,
+    layers_of,
+    margin_of,
+    parted,
+    reach,
+    reached_by,
+    spread,
+)
 from dmr.distributed.tiles.bounds import FOR_A_SKINNY_TRIANGLE, Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, with_numbers
@@ -424,6 +434,12 @@ def test_a_tile_without_cuts_keeps_the_attributes_of_its_triangles(tmp_path):
     assert sorted(union.triangle_attributes.ravel()) == [7.0, 8.0]
 
 
+def test_margins_have_layers_for_two_bands():
+    small, large = (layers_of(0, tile_triangles) for tile_triangles in (LARGE_TILE - 1, LARGE_TILE))
+    assert (small, margin_of(0, small), margin_of(1, small)) == (3, 12, 6)
+    assert (large, margin_of(0, large), margin_of(1, large)) == (4, 8, 8)
+
+
 def test_the_last_band_has_a_margin_of_one_layer(tmp_path, monkeypatch):
     calls = []
 
@@ -465,10 +481,10 @@ def test_the_last_tile_returns_the_memory_of_its_device(tmp_path, monkeypatch):
 def test_tiles_that_grow_beyond_a_device_are_an_error(tmp_path, monkeypatch):
     refine = tasks.refine_patch
 
-    def refine_small_ones(patch, *rest, **named):
-        if len(patch.mesh.triangles) > 40:
+    def refine_small_ones(load, *rest, **named):
+        if len(load().mesh.triangles) > 40:
             raise OutOfMemoryError("too little memory")
-        return refine(patch, *rest, **named)
+        return refine(load, *rest, **named)
 
     monkeypatch.setattr(tasks, "refine_patch", refine_small_ones)
     with pytest.raises(OutOfMemoryError, match=r"reach across tiles of 8 triangles.*too little memory for tiles of"):
