@@ -103,8 +103,9 @@ def refine_patch(
         held.enter_context(device.current)
         core_arrays = InMemory() if core_arrays is None else core_arrays
         finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected, only, division, found)
-        with step("release"):
-            device.trim_memory()  # the next tile needs blocks of about the same sizes
+        if not only:
+            with step("release"):
+                device.trim_memory()  # the next tile needs blocks of about the same sizes
     with step("finish"):
         return finish()
 

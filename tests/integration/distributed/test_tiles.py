@@ -451,7 +451,10 @@ def test_the_last_band_has_a_margin_of_one_layer(tmp_path, monkeypatch):
     done, _ = tiled(dmr.domains.rectangle(1, 1), 20_000, tmp_path, max_area=2e-5)
     *first, (only, given, named, last) = calls
     assert only and not any(each[0] for each in first) and len(done.passes) == 2
+    assert last.margin is None  # it was found before
     patch, whole, bounds, device, depth, _, *rest = given
+    named["found"] = None
+    last = refine_patch(patch, whole, bounds, device, depth, None, *rest, only=True, **named)
     with_band = refine_patch(patch, whole, bounds, device, depth, None, *rest, only=False, **named)
     whole_of = [each.core_triangles + len(each.margin.mesh.triangles) for each in (last, with_band)]
     assert whole_of[0] == whole_of[1] and last.inserted == with_band.inserted

@@ -57,6 +57,19 @@ def test_a_task_that_needs_the_second_output_waits_for_it(store):
     assert store.summary(task.then.name) == {"squares": 4}  # not made again
 
 
+def test_what_follows_the_last_summary_runs_when_the_second_output_is_in_its_place(store, monkeypatch):
+    task, _ = two(n=4)
+    seen, make_two = [], functions.make_two
+
+    def followed(*given, **options):
+        yield from make_two(*given, **options)
+        seen.append(store.summary(task.then.name))
+
+    monkeypatch.setattr(functions, "make_two", followed)
+    store.run(task, Resources())
+    assert seen == [{"squares": 4}]
+
+
 def test_a_task_may_have_no_second_output(store):
     task, _ = two(n=4, fault="none")
     store.run(task, Resources())

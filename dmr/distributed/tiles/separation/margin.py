@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isqrt
 from typing import Any
@@ -39,7 +39,7 @@ class Refined:
     Attributes:
         core: the triangles far from whatever waits, and from the border of the tile, as a stored patch; None if there
             are few. core_triangles: their number.
-        margin: the others, those that were frozen first; None if a `Division` has taken it. margin_border: its vertices
+        margin: the others, those that were frozen first; None if it was divided or `found`. margin_border: its vertices
             on the border of the tile, or shared with the core; tile_border: those on the border of the tile.
         core_border: (b,) int64, the numbers of the vertices of the core that it shares with the margin; rest_border:
             those of the rest of a divided margin that it shares with the core and the band.
@@ -148,6 +148,7 @@ def separated(
         margin = _margin(sides, outer)
         if last and found is not None and margin.vertex_places is not None and margin.load is not None:
             found(first(margin.load, values_at(margin.vertex_places, tile.border)))
+            margin = replace(margin, load=None)
     else:
         margin = _divided(sides, outer, division, found, first)
     beside = margin.vertices, margin.triangles
