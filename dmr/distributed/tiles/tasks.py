@@ -270,9 +270,7 @@ def refine(
         else:
             with step("write first part"):
                 patch = part.load()
-                patch.save(Stored(out, BAND if first else 0))
-                if not first:
-                    unreached(patch.numbers[part.border]).save(Stored(out, 0))
+                _save(patch, unreached(patch.numbers[part.border]), out, BAND if first else 0)
             if not part.in_core:
                 _store_rest(refining.result(), rest, out)
             yield {

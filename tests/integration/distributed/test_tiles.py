@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dmr
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.tiles import passes, refining, tasks
+from dmr.distributed.tiles import cutting, passes, refining, tasks
 from dmr.distributed.tiles.bands import (
     LARGE_TILE,
     UNREACHED,
@@ -283,6 +283,7 @@ def test_the_device_divides_a_margin_as_if_seeds_of_others_were_at_the_border(de
         np.testing.assert_array_equal(np.sort(done.rest_border), shared)
         np.testing.assert_array_equal(done.core_border, undivided.core_border)
         assert (done.core is not None) == (undivided.core is not None) == (depth == 3)
+        np.testing.assert_array_equal(band.numbers[part.border], margin.numbers[undivided.tile_border])
         assert part.in_core == done.core_triangles == undivided.core_triangles
         assert part.triangles == len(margin.mesh.triangles) + part.in_core
         assert (part.inserted, part.has_rest, done.margin) == (undivided.inserted, True, None)
@@ -466,6 +467,28 @@ def test_the_last_band_has_a_margin_of_one_layer(tmp_path, monkeypatch):
     (first,) = parts  # what others wait for is its margin
     assert same_arrays(first.load(), last.margin) and first.in_core == last.core_triangles > 0
     np.testing.assert_array_equal(first.border, last.tile_border)
+
+
+@pytest.mark.parametrize("squares", [4, 80])  # per side; small tiles have no core
+def test_divided_margins_are_pieces_of_the_result_if_all_cuts_are_segments(squares, tmp_path, monkeypatch):
+    """Such cuts freeze nothing: if nothing is refined, either, no band takes the parts of margins."""
+    x, y = (each.ravel() for each in np.meshgrid(np.arange(squares + 1.0), np.arange(squares + 1.0), indexing="ij"))
+    of_grid = np.arange(len(x)).reshape(squares + 1, -1)
+    a, b, c, d = (of_grid[i : squares + i, k : squares + k].ravel() for i, k in ((0, 0), (1, 0), (1, 1), (0, 1)))
+    middle = of_grid[squares // 2]
+    mesh = dmr.Mesh(
+        np.stack([x, y], axis=1), np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)]),
+        segments=np.stack([middle[:-1], middle[1:]], axis=1),
+    )  # fmt: skip
+
+    def by_side(mesh, *given):
+        return (mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] > squares / 2).astype(np.int32), 2
+
+    monkeypatch.setattr(cutting, "_blocks", by_side)
+    done, union = tiled(mesh, squares**2, tmp_path)
+    assert len(done.passes) == 1 and len(done.pieces) == 2
+    assert all(tasks.BAND in piece.places and (tasks.CORE in piece.places) == (squares > 4) for piece in done.pieces)
+    assert len(union.triangles) == len(mesh.triangles) and dmr.validate(union, input=mesh, min_angle=30).ok
 
 
 def test_the_last_tile_returns_the_memory_of_its_device(tmp_path, monkeypatch):

@@ -65,7 +65,7 @@ class FirstPart:
 
     Attributes:
         load: returns the part, for the next band or the margin of the last one; needs no device.
-        border: of the margin of the last band, its vertices on the border of the tile.
+        border: its vertices on the border of the tile.
         triangles: of the whole tile; in_core: those of its core; has_rest: whether a divided margin has a rest.
         inserted, warnings: as in `Refined`.
     """
@@ -227,7 +227,7 @@ def _divided(
         side = sides.side(in_band, frozen=True)
         load = sides.loaded_with_frozen(side)
     if found is not None:
-        found(first(load, np.empty(0, np.int32), has_rest=in_rest.size > 0))
+        found(first(load, values_at(side.vertex_places, sides.tile.border), has_rest=in_rest.size > 0))
     vertices, triangles, used = side.vertices, side.count + frozen, side.used
     if not in_rest.size:
         return _Margin(vertices, triangles, [used])
