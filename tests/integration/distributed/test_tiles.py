@@ -485,10 +485,15 @@ def test_divided_margins_are_pieces_of_the_result_if_all_cuts_are_segments(squar
         return (mesh.vertices[mesh.triangles].mean(axis=1)[:, 0] > squares / 2).astype(np.int32), 2
 
     monkeypatch.setattr(cutting, "_blocks", by_side)
-    done, union = tiled(mesh, squares**2, tmp_path)
-    assert len(done.passes) == 1 and len(done.pieces) == 2
+    done, union = tiled(mesh, squares**2, tmp_path / "tasks")
+    assert len(done.passes) == 1 and len(done.pieces) == 2 and done.triangles == len(mesh.triangles)
     assert all(tasks.BAND in piece.places and (tasks.CORE in piece.places) == (squares > 4) for piece in done.pieces)
     assert len(union.triangles) == len(mesh.triangles) and dmr.validate(union, input=mesh, min_angle=30).ok
+    parts = dmr.distributed.refine(mesh, tmp_path / "out", tile_triangles=squares**2, device="cpu", threads=1)
+    assert (
+        dmr.distributed.validate(parts, input=mesh, min_angle=30).ok
+        and min(len(parts.part(k).ghost_numbers) for k in (0, 1)) > 0
+    )
 
 
 def test_the_last_tile_returns_the_memory_of_its_device(tmp_path, monkeypatch):
