@@ -168,13 +168,31 @@ template <int WIDTH> struct VirtualWarp {
 
     METHOD static bool leads() { return threadIdx.x % WIDTH == 0; }
 
+    // The number of lanes that run in lockstep, and that of this one.
+    static constexpr int MEMBERS = WIDTH;
+    METHOD static int lane() { return threadIdx.x % WIDTH; }
+
     // The value of the first lane, which may read what others write at the same time.
-    template <class T> METHOD static T from_leader(T value) {
+    template <class T> METHOD static T from_leader(T value) { return from_lane(value, 0); }
+
+    // The value of a lane, which all lanes name alike.
+    template <class T> METHOD static T from_lane(T value, int lane) {
         if constexpr (WIDTH == 1)
             return value;
         const unsigned lanes =
             WIDTH == WARP ? ~0u : ((1u << WIDTH % WARP) - 1u) << (threadIdx.x % WARP / WIDTH * WIDTH);
-        return __shfl_sync(lanes, value, 0, WIDTH);
+        return __shfl_sync(lanes, value, lane, WIDTH);
+    }
+
+    // A word whose bit k says whether the condition holds in lane k of a whole warp.
+    METHOD static uint32 ballot(bool condition) {
+        static_assert(WIDTH == WARP, "other virtual warps have no word for themselves");
+        return __ballot_sync(~0u, condition);
+    }
+
+    METHOD static void barrier() {
+        static_assert(WIDTH == WARP, "other virtual warps may wait at different places");
+        __syncwarp();
     }
 };
 

@@ -169,7 +169,12 @@ template <int WIDTH> struct VirtualWarp {
     template <int GROUP> static Indices<host::UnitStride> tasks(Index begin, Index end) { return {begin, end}; }
     static Indices<host::UnitStride> share(Index begin, Index end) { return {begin, end}; }
     static constexpr bool leads() { return true; }
+    static constexpr int MEMBERS = 1;
+    static constexpr int lane() { return 0; }
     template <class T> static T from_leader(T value) { return value; }
+    template <class T> static T from_lane(T value, int) { return value; }
+    static uint32 ballot(bool condition) { return condition; }
+    static void barrier() {}
 };
 
 INLINE Index take_chunk(int64 *taken, Index chunk) { return atomic_add(taken, int64(chunk)); }

@@ -155,6 +155,11 @@ class GrowingCavity {
 
     METHOD BoundaryEdge pop() { return waiting(pending_--); }
 
+    // For a reader that has loaded entries of the stack before: their number, an entry, and pop() without a load.
+    METHOD int pending_edges() const { return pending_; }
+    METHOD BoundaryEdge pending_edge(int k) const { return waiting(k); }
+    METHOD void drop() { --pending_; }
+
     METHOD void add_edge(int32 from, int32 across) { cavity_.edge(extent_.edges++) = {from, across}; }
 
     // Marks the end of the cavity boundary: the vertex where its last edge stops.
@@ -236,6 +241,11 @@ template <Arithmetic arithmetic> class Growth {
             u = v;
         }
         return UNDECIDED;
+    }
+
+    // The same; `clear` says in advance which subsegments `meet` lets pass, without effect (warp_growth.cuh).
+    template <class Meet, class Pass, class Clear> METHOD Outcome run(Meet meet, Pass pass, Clear) {
+        return run(meet, pass);
     }
 
     METHOD void finish() { growing_.finish(from_); }

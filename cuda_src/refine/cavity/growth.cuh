@@ -53,7 +53,7 @@ template <Arithmetic arithmetic> INLINE int in_circle_beyond(const Mesh &mesh, i
 
 // Grows a triangle's cavity. If the center encroaches on a subsegment of the cavity boundary, or lies beyond it, the
 // cavity is dropped for this round. The corners are reloaded in each iteration, because registers are scarce.
-template <Arithmetic arithmetic>
+template <Arithmetic arithmetic, class Walk = Growth<arithmetic>>
 INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh &mesh, const Limits &limits,
                                     Point *place, bool *off_center, Extent *extent) {
     const Point *const points = mesh.points;
@@ -74,7 +74,7 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
             in_range(p) ? incircle_with<arithmetic>(corner_point(0), corner_point(1), corner_point(2), p) : 0;
         if (inside == UNSURE)
             return DEFERRED;
-        Growth<arithmetic> growth(cavity, mesh.triangles, points, p);
+        Walk growth(cavity, mesh.triangles, points, p);
         Outcome outcome = PRECISION;
         Obstacles obstacles;
         bool too_near = false;
@@ -102,11 +102,15 @@ INLINE Outcome grow_around_triangle(const Cavity &cavity, int32 root, const Mesh
                 }
                 return 1;
             };
-            outcome = growth.run(meet, [&](Point u, Point v, bool first) {
+            const auto pass = [&](Point u, Point v, bool first) {
                 if (turn == ELSEWHERE)
                     too_near = too_near || squared_length(u, p) < least_distance;
                 else if (chooses && turn == AT_CENTER && !obstacles.any)
                     petal.pass(u, v, first);
+            };
+            outcome = growth.run(meet, pass, [&](int32 subsegment, Point u, Point v) {
+                return !mesh.is_cut(subsegment) && orient2d_with<arithmetic>(u, v, p) > 0 &&
+                       !encroaches(u, v, p, limits.lens);
             });
         }
         if (outcome == DEFERRED)
@@ -287,13 +291,13 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch,
 // ---- One candidate ------------------------------------------------------------------------------------------------
 
 // Grows the cavity of candidate i, a triangle, and records the result.
-template <Arithmetic arithmetic>
+template <Arithmetic arithmetic, class Walk = Growth<arithmetic>>
 INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index i) {
     Point place;
     bool off_center;
     Extent extent = {0, 0, 0};
     const Outcome outcome =
-        grow_around_triangle<arithmetic>(cavities.at(i), cavities.roots[i], mesh, limits, &place, &off_center, &extent);
+        grow_around_triangle<arithmetic, Walk>(cavities.at(i), cavities.roots[i], mesh, limits, &place, &off_center, &extent);
     cavities.steiner[i] = place;
     cavities.off_center[i] = off_center;
     cavities.extents[i] = extent;

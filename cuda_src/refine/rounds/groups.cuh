@@ -19,6 +19,8 @@ constexpr Index WINDOWED_SHARE = 4;
 
 // A team alone: each list is one piece.
 struct Block {
+    static constexpr bool GROWS_BY_WARPS = false;
+
     Team team;
     SingleBlock limits;
 
@@ -45,6 +47,12 @@ struct Block {
     METHOD bool leaves_next(Index, Index) const { return false; }
 };
 
+// A team alone that runs passes with large records: few cavities, of many triangles. A CPU thread, which waits less for
+// each of them, has nobody to share them with.
+struct LargeBlock : Block {
+    static constexpr bool GROWS_BY_WARPS = !ONE_MEMBER;
+};
+
 // Range of the rounds that the teams of a grid take. Rounds with many listed triangles have separate kernels; rounds
 // with few candidates go to one team.
 KERNEL_STRUCT(Persistent) {
@@ -55,6 +63,8 @@ KERNEL_STRUCT(Persistent) {
 
 // All teams of a grid: a list has a piece for each of them.
 struct AllTeams {
+    static constexpr bool GROWS_BY_WARPS = false;
+
     Grid grid;
     Persistent limits;
 

@@ -38,6 +38,7 @@ LINK = ("-dlink", "-lcudadevrt")
 
 # The modules that take longest to compile, slowest first: they start first, and short ones fill the other processors.
 SLOWEST = (
+    "large_passes",
     "persistent_rounds",
     "single_block",
     "breadth_first",

@@ -35,8 +35,8 @@ MOST_TEAM_TURNS = 16  # most launches of kernels that run whole rounds before th
 
 # Levels of large records in the sequence. A kernel that has nothing to do costs a GPU more, and few passes need more.
 LARGE_LEVELS_ON_GPU, LARGE_LEVELS_ON_CPU = 3, len(LARGE_MOST)
-# Passes of a level that are left to the host before the sequence has their steps: fewer returns take less time than
-# these launches in each round (coasts on an H100).
+# Passes of a level that are left to the host before the sequence has their steps, or the kernels of all levels: fewer
+# returns take less time than these launches in each round (coasts on an H100).
 MOST_LEFT = 16
 
 
@@ -52,6 +52,7 @@ class DeviceRounds:
         self._large_levels = 0  # in the sequence
         self._large_steps = 0  # the lowest of them, whose passes are there step by step, too
         self._left = 0  # passes of the next level, too large for one team, that were left to the host
+        self._left_above = 0  # passes of levels that the sequence does not have
         # One array, which the host reads in one transfer.
         self._statistics = work.state.device.empty(TALLIED + HISTORY_ROUNDS * len(HistoryColumn), np.int64)
         self._counts, self._history = self._statistics[:TALLIED], self._statistics[TALLIED:]
@@ -96,7 +97,9 @@ class DeviceRounds:
     def _extend(self, level: int) -> None:
         """Extends the sequence, which has stopped before a pass with records of a level."""
         if level > self._large_levels:
-            self._large_levels = LARGE_LEVELS_ON_CPU if self._work.state.device.threads else LARGE_LEVELS_ON_GPU
+            self._left_above += self._large_levels > 0
+            many = self._work.state.device.threads > 0 or self._left_above >= MOST_LEFT
+            self._large_levels = LARGE_LEVELS_ON_CPU if many else LARGE_LEVELS_ON_GPU
         elif level == self._large_steps + 1:
             self._left += 1
             if self._left == MOST_LEFT:

@@ -49,12 +49,12 @@ class TeamRounds:
 
     def by_one_team(self, arrays: RoundArrays) -> None:
         """Launches the kernel of one team, which runs as many rounds as it can."""
-        self._single_block_rounds(0, arrays, self._one_team)
+        self._launch("single_block_rounds", arrays, self._one_team)
 
     def large_pass(self, level: int, arrays: RoundArrays) -> None:
         """Launches the kernel of one team for a pass with large records; it does nothing if another pass is due."""
         limits = PASS_ON_GPU if self._work.state.device.threads == 0 else PASS_ON_CPU
-        self._single_block_rounds(level, arrays, {**self._one_team, **limits})
+        self._launch("large_passes", arrays, {**self._one_team, **limits}, level)
 
     def by_several_teams(self, arrays: RoundArrays) -> None:
         """Launches the kernel of several teams, which runs as many rounds as pay, if it is in use."""
@@ -71,11 +71,11 @@ class TeamRounds:
             appended_sums(work.space), arrays.counts, arrays.history, work.progress.array,
         )  # fmt: skip
 
-    def _single_block_rounds(self, level: int, arrays: RoundArrays, limits: dict[str, int]) -> None:
+    def _launch(self, kernel: str, arrays: RoundArrays, limits: dict[str, int], *level: int) -> None:
         work, state, cavities, capacity = self._work, self._work.state, arrays.cavities, arrays.capacity
         inherited = inheritance(state, work.space, capacity.bad)
         state.device.launch(
-            "single_block_rounds", 1, level, state.view, work.limits.view, cavities.view, capacity.view,
+            kernel, 1, *level, state.view, work.limits.view, cavities.view, capacity.view,
             pack("SingleBlock", **limits), work.small_mesh, *work.bad.buffers, cavities.records.roots, arrays.fresh,
             inherited, work.bad.flags(capacity.bad), arrays.counts, arrays.history, work.progress.array,
         )  # fmt: skip

@@ -39,7 +39,12 @@ ALWAYS = (
 )
 ESTIMATION = ("mesh/samples", "sizing/sizes")
 OPTIMIZATION = ("optimize/checks", "optimize/moves")
-ROUNDS_ON_DEVICE = ("primitives/device_loop", "refine/rounds/persistent_rounds", "refine/rounds/single_block_rounds")
+ROUNDS_ON_DEVICE = (
+    "primitives/device_loop",
+    "refine/rounds/large_passes",
+    "refine/rounds/persistent_rounds",
+    "refine/rounds/single_block_rounds",
+)
 
 
 def refinement_modules(

@@ -21,7 +21,8 @@ def built_with_tsan(folder, sources):
 # The sources of the kernels that threads.py and faults.py launch: a kernel that is missing ends them with an error.
 THREADED = {
     "acute_corners", "angles", "breadth_first", "device_loop", "fixed_point", "flips", "gathering", "generation",
-    "growth", "host", "incoming", "checking", "marking", "near_far", "near_far_pass", "points", "search_narrow",
+    "growth", "host", "incoming", "checking", "large_passes", "marking",
+    "near_far", "near_far_pass", "points", "search_narrow",
     "single_block", "ordering", "quality", "retriangulation", "rounds", "rows", "scan", "sequential_ranking",
     "export", "single_block_rounds", "sorting", "topology",
 }  # fmt: skip
