@@ -84,6 +84,7 @@ INLINE Index record_stride(Index records) { return records; }
 INLINE void prefetch(const void *) {}
 
 INLINE int trailing_zeros(uint32 bits) { return __ffs(int(bits)) - 1; } // of at least one
+INLINE int bits_in(uint32 bits) { return __popc(bits); }
 INLINE int trailing_zeros(uint64 bits) { return __ffsll(int64(bits)) - 1; }
 
 INLINE uint64 bits_of(float64 x) { return static_cast<uint64>(__double_as_longlong(x)); }
@@ -114,6 +115,9 @@ struct ThreadStride { // of all blocks
 };
 struct BlockStride {
     METHOD static Index step() { return gridDim.x; }
+};
+struct WarpStride { // of the teams of a grid
+    METHOD static Index step() { return Index(gridDim.x) * (TEAM_SIZE / WARP); }
 };
 template <int STEP> struct FixedStride {
     METHOD static constexpr int step() { return STEP; }
@@ -175,7 +179,7 @@ template <int WIDTH> struct VirtualWarp {
     // The value of the first lane, which may read what others write at the same time.
     template <class T> METHOD static T from_leader(T value) { return from_lane(value, 0); }
 
-    // The value of a lane, which all lanes name alike.
+    // The value of another lane.
     template <class T> METHOD static T from_lane(T value, int lane) {
         if constexpr (WIDTH == 1)
             return value;
@@ -399,6 +403,11 @@ struct Grid {
     // The indices below `count` that this member processes.
     METHOD static Indices<gpu::ThreadStride> share(Index count) {
         return {gpu::share_of(0, count, blockIdx.x, gridDim.x, TEAM_SIZE), count};
+    }
+
+    // The indices below `count` that this member's warp processes: few are spread over all multiprocessors.
+    METHOD static Indices<gpu::WarpStride> warps(Index count) {
+        return {Index(blockIdx.x) + Index(gridDim.x) * (threadIdx.x / WARP), count};
     }
 
     // This team, once for each of its tasks of those below `count`.

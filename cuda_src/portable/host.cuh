@@ -124,6 +124,7 @@ INLINE void prefetch(const void *place) {
 }
 
 INLINE int trailing_zeros(uint32 bits) { return __builtin_ctz(bits); } // of at least one
+INLINE int bits_in(uint32 bits) { return __builtin_popcount(bits); }
 INLINE int trailing_zeros(uint64 bits) { return __builtin_ctzll(bits); }
 
 INLINE uint64 bits_of(float64 x) {
@@ -244,6 +245,7 @@ struct Grid {
     bool leads() const { return first == 0; }
     void barrier(int = 0) const { host::wait_for_grid(); }
     Indices<host::UnitStride> share(Index count) const { return part<Index>(count); }
+    Indices<host::UnitStride> warps(Index count) const { return part<Index>(count); }
     Indices<host::UnitStride, Team> tasks(Index count) const { return part<Team>(count); }
 
     template <class Message> uint64 begin_meetings(const uint64 *, MeetingSpace &, Message message) const {

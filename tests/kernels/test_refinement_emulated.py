@@ -19,9 +19,11 @@ from dmr.memory import Device, open_device
 from dmr.refinement import pipeline, run
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.placement import front
-from dmr.refinement.rounds import team_rounds
+from dmr.refinement.rounds import device_rounds, host_rounds, team_rounds
+from dmr.refinement.steps import large_competition
 from dmr.refinement.steps.selection import Choice, Competition
 from dmr.refinement.strategies import first_points
+from scripts.lib.outlines import case, outline
 from tests.support.devices import opening
 from tests.support.digests import digest, mesh_digest, result_summary
 from tests.support.emulated import emulator
@@ -112,6 +114,28 @@ def test_every_round_type_on_the_emulated_gpu_gives_the_same_result(who, device,
     monkeypatch.setattr(team_rounds, "SINGLE_BLOCK_ON_GPU", small)
     monkeypatch.setattr(team_rounds, "PERSISTENT_ON_GPU", middle)
     assert result_summary(emulated(mesh, device, monkeypatch)) == result_summary(expected)
+
+
+@pytest.mark.parametrize("capacity", [6, 24])
+@pytest.mark.parametrize("name", ["random", "circle", "kept circle", "segments that nearly meet", "strips"])
+def test_warps_grow_large_cavities_as_a_thread_does(name, capacity, device, monkeypatch):
+    """Cavities of a few triangles count as large; in strips and fans, one walk goes through most triangles."""
+    domain, options = {
+        "random": lambda: (dmr.generate("random", 150, seed=2), {}),
+        "circle": lambda: (circle_outline(40), {"min_angle": 15}),
+        "kept circle": lambda: (circle_outline(40), {"min_angle": 25, "keep_segments": "all"}),
+        "segments that nearly meet": lambda: (outline(case("fan-3"), None), {"min_angle": 20, "max_steiner": 120}),
+        "strips": lambda: (outline(case("large-cavities"), None), {"min_angle": 20, "max_steiner": 120}),
+    }[name]()
+    for module in (device_rounds, host_rounds, large_competition):
+        monkeypatch.setattr(module, "RECORD_CAPACITY", capacity)
+    for fewest in ("FEWEST", "FEWEST_AROUND_NOTHING"):
+        monkeypatch.setattr(first_points, fewest, 10**9)
+    expected = dmr.refine(domain, device="cpu", threads=1, **options)
+    before = device.launches["large_passes"]
+    assert result_summary(emulated(domain, device, monkeypatch, **options)) == result_summary(expected)
+    assert (device.launches["large_passes"] > before) == (expected.outcomes["overflowed"] > 0)
+    assert capacity > 6 or expected.outcomes["overflowed"] > 20
 
 
 @pytest.mark.parametrize(

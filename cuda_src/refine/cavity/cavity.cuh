@@ -155,11 +155,6 @@ class GrowingCavity {
 
     METHOD BoundaryEdge pop() { return waiting(pending_--); }
 
-    // For a reader that has loaded entries of the stack before: their number, an entry, and pop() without a load.
-    METHOD int pending_edges() const { return pending_; }
-    METHOD BoundaryEdge pending_edge(int k) const { return waiting(k); }
-    METHOD void drop() { --pending_; }
-
     METHOD void add_edge(int32 from, int32 across) { cavity_.edge(extent_.edges++) = {from, across}; }
 
     // Marks the end of the cavity boundary: the vertex where its last edge stops.

@@ -296,8 +296,8 @@ INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, c
     Point place;
     bool off_center;
     Extent extent = {0, 0, 0};
-    const Outcome outcome =
-        grow_around_triangle<arithmetic, Walk>(cavities.at(i), cavities.roots[i], mesh, limits, &place, &off_center, &extent);
+    const Outcome outcome = grow_around_triangle<arithmetic, Walk>(cavities.at(i), cavities.roots[i], mesh, limits,
+                                                                   &place, &off_center, &extent);
     cavities.steiner[i] = place;
     cavities.off_center[i] = off_center;
     cavities.extents[i] = extent;

@@ -11,85 +11,37 @@
 #include "refine/cavity/claim.cuh"
 #include "refine/cavity/growth.cuh"
 
-// The next steps of a walk, guessed: it enters each triangle that it comes to. Then it crosses that triangle's first
-// edge, or the second one if the first is a subsegment, and if both are, its steps are not known. Lane k has step k.
-class StepsAhead {
-    using Lanes = VirtualWarp<WARP>;
-
-  public:
-    // Whether the walk enters the triangle across an edge, and if so, the triangle's third corner and its links in the
-    // order of the walk. Called for each step, in turn.
-    METHOD bool enter(const Triangle *triangles, const Point *points, Point p, int32 from, int32 to, int32 across,
-                      int32 *apex, int32 *next, int32 *previous) {
-        if (step_ == steps_)
-            look(triangles, points, p, from, to, across);
-        const int step = step_++;
-        if ((inside_ >> step & 1u) == 0) { // the steps behind it were guessed wrong
-            reach_ = step_;
-            steps_ = step_;
-            return false;
-        }
-        *apex = Lanes::from_lane(apex_, step);
-        *next = Lanes::from_lane(next_, step);
-        *previous = Lanes::from_lane(previous_, step);
-        if (step_ == steps_)
-            reach_ = lesser(2 * reach_, Lanes::MEMBERS);
-        return true;
-    }
-
-  private:
-    METHOD void look(const Triangle *triangles, const Point *points, Point p, int32 from, int32 to, int32 across) {
-        int32 own_from = from, own_to = to;
-        apex_ = to;
-        for (steps_ = step_ = 0; steps_ < reach_ && across >= 0; ++steps_) {
-            TriangleToRead outside = triangles[across];
-            const int at = edge_that_starts_at(outside, to);
-            const int32 apex = corner(outside, at), next = link_across(outside, next_corner(at)),
-                        previous = link_across(outside, previous_corner(at));
-            if (Lanes::lane() == steps_) {
-                apex_ = apex, next_ = next, previous_ = previous;
-                own_from = from, own_to = to;
-            }
-            to = next >= 0 ? apex : to;
-            from = next >= 0 ? from : apex;
-            across = next >= 0 ? next : previous;
-        }
-        inside_ = Lanes::ballot(Lanes::lane() < steps_ &&
-                                incircle(points[apex_], points[own_to], points[own_from], p) > 0);
-    }
-
-    int step_ = 0, steps_ = 0; // the next step, and the number of guessed ones
-    int reach_ = 1;            // steps to guess: more as long as the guesses are right
-    uint32 inside_ = 0;        // bit k: p lies in the circle of the triangle of step k
-    int32 apex_ = NOTHING, next_ = NOTHING, previous_ = NOTHING;
-};
-
-// The interface of Growth, whose functions all lanes of a warp call together. What they write, all of them write.
+// The interface of Growth, whose functions all lanes of a warp call together.
 class WarpGrowth {
     using Lanes = VirtualWarp<WARP>;
 
   public:
     METHOD WarpGrowth(const Cavity &cavity, const Triangle *triangles, const Point *points, Point p)
-        : cavity_(cavity), growing_(cavity), triangles_(triangles), points_(points), p_(p) {}
+        : cavity_(cavity), triangles_(triangles), points_(points), p_(p) {}
 
     METHOD void start_at(int32 root) {
-        Lanes::barrier(); // all have read the cavity around an earlier point
         const Triangle t = without_owner(triangles_[root]);
-        growing_.add_member(root);
-        push(edge_to(t, 2), t.link[2]);
-        push(edge_to(t, 1), t.link[1]);
-        push(edge_to(t, 0), t.link[0]);
+        Lanes::barrier(); // all have read the cavity around an earlier point
+        if (Lanes::leads()) {
+            cavity_.member(0) = root;
+            waiting(1) = {edge_to(t, 2), t.link[2]};
+            waiting(2) = {edge_to(t, 1), t.link[1]};
+            waiting(3) = {edge_to(t, 0), t.link[0]};
+        }
+        extent_.members = 1;
+        pending_ = 3;
         from_ = edge_from(t, 0);
     }
 
     // `clear` tells, without effect, of a subsegment that `meet` would let pass without effect.
     template <class Meet, class Pass, class Clear> METHOD Outcome run(Meet meet, Pass pass, Clear clear) {
         const Outcome outcome = walk();
+        Lanes::barrier();
         if (!may_stay(meet, clear))
             return PRECISION;
         if (outcome == UNDECIDED) {
             Point u = points_[start_of(0)];
-            for (int j = 0; j < extent().edges; ++j) {
+            for (int j = 0; j < extent_.edges; ++j) {
                 const Point v = points_[start_of(j + 1)];
                 pass(u, v, j == 0);
                 u = v;
@@ -98,36 +50,112 @@ class WarpGrowth {
         return outcome;
     }
 
-    METHOD void finish() { growing_.finish(from_); }
+    METHOD void finish() {
+        if (Lanes::leads())
+            cavity_.edge(extent_.edges) = {from_, NOTHING};
+        Lanes::barrier();
+    }
 
-    METHOD Extent &extent() { return growing_.extent(); }
+    METHOD const Extent &extent() const { return extent_; }
 
   private:
     // Finds the members, and the boundary.
     METHOD Outcome walk() {
-        StepsAhead ahead;
-        while (growing_.pending()) {
-            const BoundaryEdge top = pop();
-            int32 to = top.vertex, across = top.across, apex, next, previous;
-            while (across >= 0 &&
-                   ahead.enter(triangles_, points_, p_, from_, to, across, &apex, &next, &previous)) {
-                growing_.add_member(across);
-                push(to, previous);
-                to = apex;
-                across = next;
-                if (growing_.overflowed())
+        int reach = 1; // steps to guess: more as long as the guesses are right
+        while (pending_ > 0) {
+            BoundaryEdge edge = pop();
+            while (edge.across >= 0) {
+                const Guess guess = look_ahead(edge, reach);
+                const int entered = guess.entered();
+                const bool fits = enter(guess, entered, &edge);
+                if (!fits)
                     return OVERFLOWED;
+                reach = entered < guess.steps ? entered + 1 : lesser(2 * reach, Lanes::MEMBERS);
+                if (entered < guess.steps)
+                    break;
             }
-            growing_.add_edge(from_, across);
-            from_ = to;
+            if (Lanes::leads())
+                cavity_.edge(extent_.edges) = {from_, edge.across};
+            ++extent_.edges;
+            from_ = edge.vertex;
         }
         return UNDECIDED;
+    }
+
+    // The next steps of the walk, guessed: it enters each triangle that it comes to. Then it crosses that triangle's
+    // first edge, or the second one if the first is a subsegment, and if both are, its steps are not known. Each lane
+    // has one step: the edge, the triangle across, and of that its third corner and its links in the order of the walk.
+    struct Guess {
+        int steps;
+        uint32 inside;  // bit k: the point lies in the circle of the triangle of step k
+        uint32 crosses; // bit k: its first edge is not a subsegment
+        int32 from, to, across, apex, next, previous;
+
+        // The number of triangles that the walk enters, of those that were guessed.
+        METHOD int entered() const {
+            const uint32 outside = ~inside & (steps < 32 ? (1u << steps) - 1u : ~0u);
+            return outside == 0 ? steps : trailing_zeros(outside);
+        }
+    };
+
+    METHOD Guess look_ahead(BoundaryEdge edge, int reach) const {
+        Guess guess = {0, 0, 0, from_, edge.vertex, edge.across, from_, NOTHING, NOTHING};
+        int32 from = from_, to = edge.vertex, across = edge.across;
+        for (; guess.steps < reach && across >= 0; ++guess.steps) {
+            TriangleToRead outside = triangles_[across];
+            const int at = edge_that_starts_at(outside, to);
+            const int32 apex = corner(outside, at), next = link_across(outside, next_corner(at)),
+                        previous = link_across(outside, previous_corner(at));
+            if (Lanes::lane() == guess.steps)
+                guess = {guess.steps, 0, 0, from, to, across, apex, next, previous};
+            from = next >= 0 ? from : apex;
+            to = next >= 0 ? apex : to;
+            across = next >= 0 ? next : previous;
+        }
+        const bool own = Lanes::lane() < guess.steps;
+        guess.inside =
+            Lanes::ballot(own && incircle(points_[guess.apex], points_[guess.to], points_[guess.from], p_) > 0);
+        guess.crosses = Lanes::ballot(own && guess.next >= 0);
+        return guess;
+    }
+
+    // Enters the first triangles that were guessed: of each, the first edge is on the boundary, or the second one goes
+    // on the stack. Sets `edge` to the one that comes next. Returns false once the record has no capacity: an entry of
+    // a step needs as much room as GrowingCavity leaves, and all entries so far are either boundary or stack.
+    METHOD bool enter(const Guess &guess, int entered, BoundaryEdge *edge) {
+        const int room = lesser(cavity_.capacity - extent_.members, cavity_.capacity - 2 - extent_.edges - pending_);
+        const bool fits = entered <= room;
+        const int count = fits ? entered : greater(room, 0), lane = Lanes::lane();
+        const uint32 before = (1u << lane) - 1u, of_all = count < 32 ? (1u << count) - 1u : ~0u;
+        if (lane < count) {
+            cavity_.member(extent_.members + lane) = guess.across;
+            if (guess.next >= 0)
+                waiting(pending_ + 1 + bits_in(guess.crosses & before)) = {guess.to, guess.previous};
+            else
+                cavity_.edge(extent_.edges + bits_in(~guess.crosses & before)) = {guess.from, guess.next};
+        }
+        extent_.members += count;
+        extent_.edges += bits_in(~guess.crosses & of_all);
+        const int pushed = bits_in(guess.crosses & of_all);
+        pending_ += pushed;
+        held_ = pushed > 0 ? 0 : held_;
+        if (count < guess.steps) { // the next edge was guessed
+            from_ = Lanes::from_lane(guess.from, count);
+            *edge = {Lanes::from_lane(guess.to, count), Lanes::from_lane(guess.across, count)};
+        } else {
+            const bool crosses = guess.next >= 0;
+            const int32 from = crosses ? guess.from : guess.apex, to = crosses ? guess.apex : guess.to;
+            from_ = Lanes::from_lane(from, count - 1);
+            *edge = {Lanes::from_lane(to, count - 1),
+                     Lanes::from_lane(crosses ? guess.next : guess.previous, count - 1)};
+        }
+        return fits;
     }
 
     // Whether all edges of the boundary may stay. Up to the first that may not, `meet` is called for the subsegments
     // that are not clear.
     template <class Meet, class Clear> METHOD bool may_stay(Meet meet, Clear clear) {
-        const int edges = extent().edges;
+        const int edges = extent_.edges;
         for (int first = 0; first < edges; first += Lanes::MEMBERS) {
             const int own = first + Lanes::lane();
             bool stays = true;
@@ -146,38 +174,50 @@ class WarpGrowth {
         return true;
     }
 
-    METHOD int32 start_of(int j) { return j < extent().edges ? cavity_.edge(j).vertex : from_; }
-
-    // The stack's top entries, above `below_`, are also in the lanes: entry k in lane k, modulo their number.
-    METHOD void push(int32 to, int32 across) {
-        growing_.push(to, across);
-        const int top = growing_.pending_edges();
-        if (top % Lanes::MEMBERS == Lanes::lane())
-            kept_ = {to, across};
-        below_ = greater(below_, top - Lanes::MEMBERS);
-    }
-
+    // The edge on top of the stack. Subsegments on top of it become boundary edges together.
     METHOD BoundaryEdge pop() {
-        const int top = growing_.pending_edges();
-        growing_.drop();
-        if (top <= below_) {
-            below_ = greater(top - Lanes::MEMBERS, 0);
-            const int own = top - (top - Lanes::lane() + Lanes::MEMBERS) % Lanes::MEMBERS;
-            if (own > below_)
-                kept_ = growing_.pending_edge(own);
+        for (;;) {
+            if (held_ == 0) {
+                Lanes::barrier(); // the stack has been written
+                held_ = lesser(pending_, Lanes::MEMBERS);
+                if (Lanes::lane() < held_)
+                    kept_ = waiting(pending_ - Lanes::lane());
+                first_ = 0;
+            }
+            const int own = Lanes::lane() - first_;
+            const uint32 crossed = Lanes::ballot(own >= 0 && own < held_ && kept_.across >= 0) >> first_;
+            const int walls = lesser(crossed == 0 ? held_ : trailing_zeros(crossed), pending_ - 1);
+            const int32 below = Lanes::from_lane(kept_.vertex, greater(Lanes::lane() - 1, 0));
+            if (own >= 0 && own < walls)
+                cavity_.edge(extent_.edges + own) = {own > 0 ? below : from_, kept_.across};
+            extent_.edges += walls;
+            pending_ -= walls;
+            held_ -= walls;
+            from_ = walls > 0 ? Lanes::from_lane(kept_.vertex, first_ + walls - 1) : from_;
+            first_ += walls;
+            if (held_ > 0) {
+                const BoundaryEdge top = {Lanes::from_lane(kept_.vertex, first_), Lanes::from_lane(kept_.across, first_)};
+                --pending_, --held_, ++first_;
+                return top;
+            }
         }
-        const int lane = top % Lanes::MEMBERS;
-        return {Lanes::from_lane(kept_.vertex, lane), Lanes::from_lane(kept_.across, lane)};
     }
+
+    METHOD int32 start_of(int j) const { return j < extent_.edges ? cavity_.edge(j).vertex : from_; }
+
+    // The k-th entry of the stack, counted from 1 at the bottom, as in GrowingCavity.
+    METHOD BoundaryEdge &waiting(int k) const { return cavity_.edge(cavity_.capacity - k); }
 
     const Cavity &cavity_;
-    GrowingCavity growing_;
     const Triangle *triangles_;
     const Point *points_;
     Point p_;
+    Extent extent_ = {0, 0, 0};
+    int pending_ = 0;      // entries of the stack
     int32 from_ = NOTHING; // start of the next boundary edge
-    int below_ = 0;
+    // The topmost entries, `held_` of them, from lane `first_` on.
     BoundaryEdge kept_ = {NOTHING, NOTHING};
+    int held_ = 0, first_ = 0;
 };
 
 // Claims what the cavity of a triangle would delete (claim.cuh).
@@ -190,12 +230,12 @@ INLINE void claim_by_warp(const Mesh &mesh, const Cavities &cavities, Index i, I
         atomic_max(&mesh.triangles[cavity.member(int(j))].owner, key);
 }
 
-// Grows and claims the cavities of a pass, each by a warp of the team; those of subsegments, of which few are large, by
+// Grows and claims the cavities of a pass, each by a warp of the grid; those of subsegments, of which few are large, by
 // one lane.
-INLINE void grow_by_warps(const Mesh &mesh, const Limits &limits, const Cavities &cavities, Index count, Index segments,
-                          uint32 epoch) {
+INLINE void grow_by_warps(const Grid &grid, const Mesh &mesh, const Limits &limits, const Cavities &cavities,
+                          Index count, Index segments, uint32 epoch) {
     using Lanes = VirtualWarp<WARP>;
-    for (const Index i : Lanes::tasks<TEAM_SIZE>(0, count)) {
+    for (const Index i : grid.warps(count)) {
         if (i >= segments) {
             const Outcome outcome = grow_triangle_candidate<EXACT, WarpGrowth>(mesh, limits, cavities, i);
             claim_by_warp(mesh, cavities, i, segments, epoch, outcome);

@@ -47,12 +47,6 @@ struct Block {
     METHOD bool leaves_next(Index, Index) const { return false; }
 };
 
-// A team alone that runs passes with large records: few cavities, of many triangles. A CPU thread, which waits less for
-// each of them, has nobody to share them with.
-struct LargeBlock : Block {
-    static constexpr bool GROWS_BY_WARPS = !ONE_MEMBER;
-};
-
 // Range of the rounds that the teams of a grid take. Rounds with many listed triangles have separate kernels; rounds
 // with few candidates go to one team.
 KERNEL_STRUCT(Persistent) {
@@ -62,11 +56,8 @@ KERNEL_STRUCT(Persistent) {
 };
 
 // All teams of a grid: a list has a piece for each of them.
-struct AllTeams {
-    static constexpr bool GROWS_BY_WARPS = false;
-
+struct Teams {
     Grid grid;
-    Persistent limits;
 
     METHOD bool leads() const { return grid.leads(); }
     METHOD void barrier(int line = __builtin_LINE()) const { grid.barrier(line); }
@@ -87,16 +78,42 @@ struct AllTeams {
         return combine_surveys(grid.team(), surveyed, pieces_of(listed, grid.teams()));
     }
 
+  private:
+    template <class Value> METHOD void store(Index count, int32 *sums, Value value) const {
+        for_pieces(count, [&](const Team &team, Piece piece) { store_sums(team, value(team, piece), sums); });
+        grid.barrier();
+    }
+};
+
+// Those that run ordinary rounds.
+struct AllTeams : Teams {
+    static constexpr bool GROWS_BY_WARPS = false;
+
+    Persistent limits;
+
+    METHOD AllTeams(Grid grid, Persistent limits) : Teams{grid}, limits(limits) {}
+
     METHOD bool takes_subsegments(Index) const { return true; }
     METHOD bool takes_lists(Index, Index listed, bool) const { return listed <= limits.listed; }
     METHOD bool takes_candidates(Index) const { return true; }
     METHOD bool leaves_next(Index candidates, Index listed) const {
         return candidates <= limits.candidates && listed <= limits.few_listed;
     }
+};
 
-  private:
-    template <class Value> METHOD void store(Index count, int32 *sums, Value value) const {
-        for_pieces(count, [&](const Team &team, Piece piece) { store_sums(team, value(team, piece), sums); });
-        grid.barrier();
+// Those that run passes with large records: few cavities, of many triangles. A CPU thread, which waits less for each of
+// them, is alone.
+struct LargeTeams : Teams {
+    static constexpr bool GROWS_BY_WARPS = !ONE_MEMBER;
+
+    SingleBlock limits;
+
+    METHOD LargeTeams(Grid grid, SingleBlock limits) : Teams{grid}, limits(limits) {}
+
+    METHOD bool takes_subsegments(Index subsegments) const { return subsegments <= limits.subsegments; }
+    METHOD bool takes_lists(Index segments, Index listed, bool) const {
+        return segments <= limits.candidates && listed <= limits.listed;
     }
+    METHOD bool takes_candidates(Index candidates) const { return candidates <= limits.candidates; }
+    METHOD bool leaves_next(Index, Index) const { return false; }
 };

@@ -1,21 +1,19 @@
-// Passes with large records, for the cavities of a round that overflowed smaller ones. They are few, so one team runs
-// the passes of one level one after the other.
+// Passes with large records, for the cavities of a round that overflowed smaller ones: few of them, which many teams
+// run without launches in between.
+#include "portable/grid.cuh"
 #include "refine/rounds/groups.cuh"
 #include "refine/rounds/run_rounds.cuh"
 
 // Does nothing if no pass of this level, 1 or more, is due.
-TEAM_KERNEL(large_passes, int32 level, Mesh mesh, Limits limits, Cavities cavities, Capacity capacity,
-            SingleBlock single_block, int32 small_mesh, int32 *first, int32 *second, int32 *roots, int32 *fresh,
-            int32 *inherited, uint8 *flags, int64 *all_counts, int64 *history, int32 *all_progress) {
-    TEAM_SHARED(int32, progress, PROGRESS_ENTRIES);
-    TEAM_SHARED(int64, counts, OUTCOMES + 1);
-    const RoundArrays arrays = {{first, second}, roots,   fresh,   inherited, flags,
-                                history,         nullptr, nullptr, nullptr,   nullptr};
-    for (const Team team : launch.teams()) {
-        if (all_progress[LARGE_LEVEL] == level)
-            run_alone(LargeBlock{{team, single_block}}, level, mesh, limits, cavities, capacity, small_mesh, arrays,
-                      counts, progress, all_counts, all_progress);
-        else if (team.leads() && level <= all_progress[LARGE_STEPS])
-            leave_rounds(all_progress, false); // the steps of a pass with many teams follow
-    }
+COOPERATIVE_TEAM_KERNEL(large_passes, int32 level, Mesh mesh, Limits limits, Cavities cavities, Capacity capacity,
+                        SingleBlock most, int32 small_mesh, int32 *first, int32 *second, int32 *roots, int32 *fresh,
+                        int32 *inherited, uint8 *flags, int32 *requested, int32 *surveyed, int32 *needs,
+                        int32 *appended, int64 *counts, int64 *history, int32 *progress) {
+    const RoundArrays arrays = {{first, second}, roots,     fresh,    inherited, flags,
+                                history,         requested, surveyed, needs,     appended};
+    if (progress[LARGE_LEVEL] == level)
+        run_rounds(LargeTeams{launch.grid(), most}, level, mesh, limits, cavities, capacity, small_mesh, arrays, counts,
+                   progress);
+    else if (launch.grid().leads() && level <= progress[LARGE_STEPS])
+        leave_rounds(progress, false); // the steps of a pass with launches follow
 }

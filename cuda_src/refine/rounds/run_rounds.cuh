@@ -100,7 +100,7 @@ INLINE void run_rounds(const Group &group, int32 level, const Mesh &mesh, const 
         const uint32 epoch = uint32(progress[EPOCH]);
         leaves = group.leaves_next(found.count, alone ? 0 : listed);
         if constexpr (Group::GROWS_BY_WARPS)
-            grow_by_warps(mesh, limits, cavities, count, segments, epoch);
+            grow_by_warps(group.grid, mesh, limits, cavities, count, segments, epoch);
         else
             for (const Index i : group.share(count))
                 claim_cavity(mesh, cavities, i, segments, epoch,
@@ -159,22 +159,4 @@ INLINE void run_rounds(const Group &group, int32 level, const Mesh &mesh, const 
             progress[STOP] = LARGE_PASS;
         leave_rounds(progress, level <= progress[LARGE_STEPS] && too_large);
     }
-}
-
-// The same by a team alone. Meanwhile `progress` and `counts`, in its shared memory, stand for those in device memory.
-template <class Alone>
-INLINE void run_alone(const Alone &block, int32 level, const Mesh &mesh, const Limits &limits, const Cavities &cavities,
-                      const Capacity &capacity, int32 small_mesh, const RoundArrays &arrays, int64 *counts,
-                      int32 *progress, int64 *all_counts, int32 *all_progress) {
-    const Team &team = block.team;
-    for (const Index entry : team.share({0, PROGRESS_ENTRIES}))
-        progress[entry] = all_progress[entry];
-    for (const Index outcome : team.share({0, OUTCOMES + 1}))
-        counts[outcome] = all_counts[outcome];
-    run_rounds(block, level, mesh, limits, cavities, capacity, small_mesh, arrays, counts, progress);
-    team.barrier();
-    for (const Index entry : team.share({0, PROGRESS_ENTRIES}))
-        all_progress[entry] = progress[entry];
-    for (const Index outcome : team.share({0, OUTCOMES + 1}))
-        all_counts[outcome] = counts[outcome];
 }

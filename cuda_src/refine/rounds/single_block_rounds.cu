@@ -5,7 +5,8 @@
 #include "refine/rounds/groups.cuh"
 #include "refine/rounds/run_rounds.cuh"
 
-// Leaves the ranges of a larger round that is to follow.
+// Leaves the ranges of a larger round that is to follow. Meanwhile the team's `progress` and `counts` are in its shared
+// memory.
 TEAM_KERNEL(single_block_rounds, Mesh mesh, Limits limits, Cavities cavities, Capacity capacity,
             SingleBlock single_block, int32 small_mesh, int32 *first, int32 *second, int32 *roots, int32 *fresh,
             int32 *inherited, uint8 *flags, int64 *all_counts, int64 *history, int32 *all_progress) {
@@ -13,7 +14,17 @@ TEAM_KERNEL(single_block_rounds, Mesh mesh, Limits limits, Cavities cavities, Ca
     TEAM_SHARED(int64, counts, OUTCOMES + 1);
     const RoundArrays arrays = {{first, second}, roots,   fresh,   inherited, flags,
                                 history,         nullptr, nullptr, nullptr,   nullptr};
-    for (const Team team : launch.teams())
-        run_alone(Block{team, single_block}, 0, mesh, limits, cavities, capacity, small_mesh, arrays, counts, progress,
-                  all_counts, all_progress);
+    for (const Team team : launch.teams()) {
+        for (const Index entry : team.share({0, PROGRESS_ENTRIES}))
+            progress[entry] = all_progress[entry];
+        for (const Index outcome : team.share({0, OUTCOMES + 1}))
+            counts[outcome] = all_counts[outcome];
+        run_rounds(Block{team, single_block}, 0, mesh, limits, cavities, capacity, small_mesh, arrays, counts,
+                   progress);
+        team.barrier();
+        for (const Index entry : team.share({0, PROGRESS_ENTRIES}))
+            all_progress[entry] = progress[entry];
+        for (const Index outcome : team.share({0, OUTCOMES + 1}))
+            all_counts[outcome] = counts[outcome];
+    }
 }

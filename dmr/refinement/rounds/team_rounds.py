@@ -7,7 +7,7 @@ Small rounds need no launch per step: one team runs as many of them as there are
 
 from __future__ import annotations
 
-from dmr.memory import pack
+from dmr.memory import DeviceArray, Packed, pack
 from dmr.refinement.rounds.recorded_steps import RoundArrays
 from dmr.refinement.rounds.work import Work
 from dmr.refinement.state.worklist import appended_sums
@@ -24,6 +24,8 @@ SINGLE_BLOCK_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**
 # in less time than it takes to launch a kernel per step.
 PASS_ON_GPU = {"candidates": 256, "listed": 2**13, "subsegments": 2**17}
 PASS_ON_CPU = {"listed": 2**16, "subsegments": 2**20}  # candidates as in rounds by one team
+
+TEAMS_ON_GPU = 32  # that run such a pass: a warp for each cavity, on as many multiprocessors
 
 # Limits of the rounds that several teams run with barriers; beyond them a kernel per step is faster. A CPU would have
 # to start its threads for them.
@@ -49,35 +51,41 @@ class TeamRounds:
 
     def by_one_team(self, arrays: RoundArrays) -> None:
         """Launches the kernel of one team, which runs as many rounds as it can."""
-        self._launch("single_block_rounds", arrays, self._one_team)
+        self._launch("single_block_rounds", 1, (), arrays, pack("SingleBlock", **self._one_team), ())
 
     def large_pass(self, level: int, arrays: RoundArrays) -> None:
-        """Launches the kernel of one team for a pass with large records; it does nothing if another pass is due."""
-        limits = PASS_ON_GPU if self._work.state.device.threads == 0 else PASS_ON_CPU
-        self._launch("large_passes", arrays, {**self._one_team, **limits}, level)
+        """Launches the kernel for passes with large records of a level; it does nothing if no such pass is due."""
+        on_gpu = self._work.state.device.threads == 0
+        limits = pack("SingleBlock", **{**self._one_team, **(PASS_ON_GPU if on_gpu else PASS_ON_CPU)})
+        self._launch("large_passes", TEAMS_ON_GPU if on_gpu else 1, (level,), arrays, limits, self._sums(arrays))
 
     def by_several_teams(self, arrays: RoundArrays) -> None:
         """Launches the kernel of several teams, which runs as many rounds as pay, if it is in use."""
         if self.several_teams is None:
             return
-        work, state, device = self._work, self._work.state, self._work.state.device
-        cavities, capacity = arrays.cavities, arrays.capacity
-        inherited = inheritance(state, work.space, capacity.bad)
-        requested, surveyed = survey_sums(work.space)
-        device.launch(
-            "persistent_rounds", device.most_pieces, state.view, work.limits.view, cavities.view, capacity.view,
-            pack("Persistent", **self.several_teams), work.small_mesh, *work.bad.buffers, cavities.records.roots,
-            arrays.fresh, inherited, work.bad.flags(capacity.bad), requested, surveyed, cavities.records.needs,
-            appended_sums(work.space), arrays.counts, arrays.history, work.progress.array,
-        )  # fmt: skip
+        most, limits = self._work.state.device.most_pieces, pack("Persistent", **self.several_teams)
+        self._launch("persistent_rounds", most, (), arrays, limits, self._sums(arrays))
 
-    def _launch(self, kernel: str, arrays: RoundArrays, limits: dict[str, int], *level: int) -> None:
+    def _sums(self, arrays: RoundArrays) -> tuple[DeviceArray, ...]:
+        """Returns the arrays for sums of pieces."""
+        requested, surveyed = survey_sums(self._work.space)
+        return requested, surveyed, arrays.cavities.records.needs, appended_sums(self._work.space)
+
+    def _launch(
+        self,
+        kernel: str,
+        teams: int,
+        level: tuple[int, ...],
+        arrays: RoundArrays,
+        limits: Packed,
+        sums: tuple[DeviceArray, ...],
+    ) -> None:
         work, state, cavities, capacity = self._work, self._work.state, arrays.cavities, arrays.capacity
         inherited = inheritance(state, work.space, capacity.bad)
         state.device.launch(
-            kernel, 1, *level, state.view, work.limits.view, cavities.view, capacity.view,
-            pack("SingleBlock", **limits), work.small_mesh, *work.bad.buffers, cavities.records.roots, arrays.fresh,
-            inherited, work.bad.flags(capacity.bad), arrays.counts, arrays.history, work.progress.array,
+            kernel, teams, *level, state.view, work.limits.view, cavities.view, capacity.view, limits,
+            work.small_mesh, *work.bad.buffers, cavities.records.roots, arrays.fresh, inherited,
+            work.bad.flags(capacity.bad), *sums, arrays.counts, arrays.history, work.progress.array,
         )  # fmt: skip
 
     @property
