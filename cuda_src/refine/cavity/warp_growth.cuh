@@ -196,7 +196,8 @@ class WarpGrowth {
             from_ = walls > 0 ? Lanes::from_lane(kept_.vertex, first_ + walls - 1) : from_;
             first_ += walls;
             if (held_ > 0) {
-                const BoundaryEdge top = {Lanes::from_lane(kept_.vertex, first_), Lanes::from_lane(kept_.across, first_)};
+                const BoundaryEdge top = {Lanes::from_lane(kept_.vertex, first_),
+                                          Lanes::from_lane(kept_.across, first_)};
                 --pending_, --held_, ++first_;
                 return top;
             }
