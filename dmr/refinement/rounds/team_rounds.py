@@ -20,8 +20,8 @@ SINGLE_BLOCK_ON_GPU = {"candidates": 64, "listed": 1024, "subsegments": 2**14}
 SINGLE_BLOCK_ON_ONE_THREAD = {"candidates": 1024, "listed": 2**13, "subsegments": 2**18}
 SINGLE_BLOCK_ON_THREADS = {"candidates": 128, "listed": 1024, "subsegments": 2**14}
 
-# Limits of a pass with large records. Few triangles wait for such records, however long the list is: the teams of a GPU,
-# or the one of a CPU, read it in less time than it takes to launch a kernel per step.
+# Limits of a pass with large records. Few triangles wait for such records, however long the list is: the teams of a
+# GPU, or the one of a CPU, read it in less time than it takes to launch a kernel per step.
 PASS_ON_GPU = {"candidates": 256, "listed": 2**17, "subsegments": 2**20}
 PASS_ON_CPU = {"listed": 2**16, "subsegments": 2**20}  # candidates as in rounds by one team
 
