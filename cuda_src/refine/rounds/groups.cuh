@@ -1,4 +1,4 @@
-// The two groups that run rounds without launches: one team, and all teams of a grid.
+// The groups that run rounds without launches: one team, and all teams of a grid, for rounds or for large cavities.
 //
 // A group cuts a list into pieces, a team's each. `sum` adds up the Sums value(team, piece) of all pieces, and `survey`
 // combines those of survey_bad; both end with a barrier. `for_pieces` calls visit(team, piece). `before` gives sums(),

@@ -56,7 +56,7 @@ enum StopReason : int32 {
     LARGE_CAVITIES, // the next pass needs larger records than the device has
     ENOUGH_ROUNDS,
     EPOCHS_USED,
-    LARGE_PASS, // a pass with large records is too large for one team, and many teams cannot run it
+    LARGE_PASS, // a pass with large records is too large for one launch, and the loop does not have its steps
 };
 
 // The capacity of the arrays, as allocated by the host, and limits of the run.

@@ -51,7 +51,7 @@ class DeviceRounds:
         self._work, self._teams, self._large = work, TeamRounds(work), large
         self._large_levels = 0  # in the sequence
         self._large_steps = 0  # the lowest of them, whose passes are there step by step, too
-        self._left = 0  # passes of the next level, too large for one team, that were left to the host
+        self._left = 0  # passes of the next level, too large for one launch, that were left to the host
         self._left_above = 0  # passes of levels that the sequence does not have
         # One array, which the host reads in one transfer.
         self._statistics = work.state.device.empty(TALLIED + HISTORY_ROUNDS * len(HistoryColumn), np.int64)
@@ -111,10 +111,10 @@ class DeviceRounds:
         return report.last_cavities(self._large_cavities(level) if level else self._cavities())
 
     def run_large_pass(self, level: int) -> tuple[DeviceReport, Cavities]:
-        """Runs one pass by one team for the candidates that wait for large records.
+        """Runs one pass in one launch for the candidates that wait for large records.
 
         Returns:
-            The report, whose `stop` is `Stop.LARGE_PASS` if there are too many for one team; and the records.
+            The report, whose `stop` is `Stop.LARGE_PASS` if it is too large for that; and the records.
 
         Raises:
             OutOfMemoryError: there is no memory to allocate ahead; nothing has run.

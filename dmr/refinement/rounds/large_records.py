@@ -1,6 +1,6 @@
 """Passes for cavities that do not fit an ordinary record: with records of 4 times the capacity, 16 times, ...
 
-The device runs most of them by itself. The host runs those that one team cannot, and all of them if it drives the
+The device runs most of them by itself. The host runs those that are too large for one launch, and all of them if it drives the
 rounds.
 """
 
@@ -30,7 +30,7 @@ class LargeRecords:
         Args:
             work, steps: the data of the rounds, and the steps of the host.
             competition: how many cavities a pass takes.
-            device: runs a pass by one team if it can; None if the host has to drive every step.
+            device: runs a pass in one launch if it can; None if the host has to drive every step.
         """
         self._work, self._steps, self._competition, self._device = work, steps, competition, device
 
@@ -50,26 +50,26 @@ class LargeRecords:
             level, cavities = level + 1, None
 
     def _run_pass(self, level: int, cavities: Cavities | None) -> None:
-        """Runs a pass by one team, or if the cavities are too many for it, step by step."""
+        """Runs a pass in one launch, or if the cavities or lists are too large for it, step by step."""
         statistics, bad = self._work.statistics, self._work.bad
         attempted, inserted = statistics.attempted, statistics.inserted
         refused = False
         if cavities is not None:
             self._steps.finish_pass(cavities)
         else:
-            tries_one_team = self._device is not None and self._competition.fits_one_team(level)
-            by_one_team = tries_one_team and self._pass_by_one_team(level)
-            if not by_one_team:
+            tries_one_launch = self._device is not None and self._competition.fits_one_launch(level)
+            in_one_launch = tries_one_launch and self._pass_in_one_launch(level)
+            if not in_one_launch:
                 selection = Selection(Choice.LARGE_ONES, large_capacity(level), self._competition.most(level))
                 run_pass(self._steps, selection)
                 bad.large_waiting = statistics.attempted > attempted
-            refused = tries_one_team and not by_one_team
+            refused = tries_one_launch and not in_one_launch
         self._competition.enter(
             level, statistics.attempted - attempted, statistics.inserted - inserted, refused=refused
         )
 
-    def _pass_by_one_team(self, level: int) -> bool:
-        """Runs a pass by one team; returns False if there are too many cavities for it, and it has done nothing."""
+    def _pass_in_one_launch(self, level: int) -> bool:
+        """Runs a pass in one launch; returns False if it is too large for that, and nothing has been done."""
         work = self._work
         assert self._device is not None
         with work.clock.phase("rounds"):

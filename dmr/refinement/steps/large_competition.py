@@ -32,7 +32,7 @@ class LargeCompetition:
         self._limit = most
         self._next: dict[int, int] = {}  # the most cavities of the next pass
         self._attempted: dict[int, int] = {}  # cavities of the last pass
-        self._too_many: dict[int, int] = {}  # the number of cavities that was too many for one team
+        self._too_many: dict[int, int] = {}  # the number of cavities that was too many for one launch
 
     def first_most(self, level: int) -> int:
         """Returns the most cavities that the first pass takes; no later one takes more."""
@@ -44,14 +44,14 @@ class LargeCompetition:
         return min(first, self._next.get(level, first))
 
     def enter(self, level: int, attempted: int, inserted: int, *, refused: bool = False) -> None:
-        """Adds a pass that the host has run (`enter_large_pass` of progress.cuh), after one team has `refused` to."""
+        """Adds a pass that the host has run (`enter_large_pass` of progress.cuh), after one launch has `refused` to."""
         self._next[level] = max(FEWEST_LARGE, COMPETITORS * inserted)
         self._attempted[level] = attempted
         if refused:
             self._too_many[level] = attempted
 
-    def fits_one_team(self, level: int) -> bool:
-        """Whether the last pass suggests that one team can run the next one."""
+    def fits_one_launch(self, level: int) -> bool:
+        """Whether the last pass suggests that one launch can run the next one."""
         return self._attempted.get(level, 0) < self._too_many.get(level, UNBOUNDED)
 
     def entries(self, levels: int, by_steps: int) -> dict[Entry, int]:
@@ -60,7 +60,7 @@ class LargeCompetition:
         Args:
             by_steps: the levels, from the lowest on, whose passes many teams can run if they are too large for one.
         """
-        fitting = next((level for level in range(by_steps, levels) if not self.fits_one_team(level + 1)), levels)
+        fitting = next((level for level in range(by_steps, levels) if not self.fits_one_launch(level + 1)), levels)
         most = {entry: self._next.get(level, 0) for level, entry in enumerate(LARGE_MOST, start=1)}
         return {Entry.LARGE_LEVELS: fitting, Entry.LARGE_STEPS: by_steps, **most}
 
