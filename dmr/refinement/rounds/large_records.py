@@ -1,7 +1,7 @@
 """Passes for cavities that do not fit an ordinary record: with records of 4 times the capacity, 16 times, ...
 
-The device runs most of them by itself. The host runs those that are too large for one launch, and all of them if it drives the
-rounds.
+The device runs most of them by itself. The host runs those that are too large for one launch, and all of them if it
+drives the rounds.
 """
 
 from __future__ import annotations
