@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dmr.cli import convert_parts
+from dmr.cli.parts import convert as parts
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import Output, features_asked, read
 from dmr.common.command_line.parser import Arguments
@@ -16,13 +16,13 @@ from dmr.mesh.types import Mesh
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh or an outline and writes it in another format."""
     if Path(arguments.input).is_dir() and arguments.parts is None:
-        return convert_parts.unite(arguments, console)
+        return parts.unite(arguments, console)
     if arguments.single_piece and arguments.parts is not None:
         raise OptionError(f"{option('single_piece')} cannot be combined with {option('parts')}")
     if arguments.single_piece:
         raise OptionError(f"{option('single_piece')} is for folders of parts, which {arguments.input} is not")
     if arguments.parts is not None:
-        return convert_parts.divide(arguments, console)
+        return parts.divide(arguments, console)
     if not Path(arguments.input).exists():  # an error about the output would hide that a folder of parts is missing
         read(arguments.input)
     output = Output(arguments, outlines=True)

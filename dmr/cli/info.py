@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import read
+from dmr.cli.shared.names import name_rows, named
 from dmr.common.command_line.console import aligned, writes_unicode
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted, option
 from dmr.errors import OptionError
-from dmr.mesh.names import Names
 from dmr.mesh.shapes import bounding_box
 from dmr.mesh.statistics import Distribution, Quality, measure
 from dmr.mesh.types import Pslg
@@ -24,6 +25,10 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh or outline, measures it and prints the results."""
     if not 0 <= arguments.min_angle <= 60:
         raise OptionError(f"{option('min_angle')} must be from 0 to 60 degrees, not {arguments.min_angle:g}")
+    if Path(arguments.mesh).is_dir():
+        from dmr.cli.parts import info
+
+        return info.run(arguments, console)
     found = read(arguments.mesh, features={"layer": arguments.layer})
     if isinstance(found, Pslg):
         _describe_outline(found, arguments, console)
@@ -64,17 +69,6 @@ def counts(quality: Quality) -> list[list[str]]:
         ["x", f"{x0:.6g} to {x1:.6g}"],
         ["y", f"{y0:.6g} to {y1:.6g}"],
     ]
-
-
-def name_rows(names: Names) -> list[list[str]]:
-    """Rows of the names of regions and of markers, if there are any: "1 steel, 2 air"."""
-    lists = {kind: ", ".join(f"{number} {name}" for number, name in names[kind].items()) for kind in names}
-    return [[kind, text] for kind, text in lists.items() if text]
-
-
-def named(names: Names) -> dict[str, Names]:
-    """The entry of names in JSON, if there are any."""
-    return {"names": names} if any(names.values()) else {}
 
 
 def statistics(quality: Quality) -> list[list[str]]:

@@ -17,11 +17,11 @@ from dmr.refinement.options import CHILD_LAUNCHES, RefineOptions
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh or outline, refines it, writes the result and reports the changes."""
-    from dmr.cli import tiles
+    from dmr.cli.parts import refine as in_tiles
 
     if arguments.tile_triangles is not None:
-        return tiles.run(arguments, console)
-    tiles.refuse_engines(arguments)
+        return in_tiles.run(arguments, console)
+    in_tiles.refuse_engines(arguments)
     options = {name: getattr(arguments, name) for name in RefineOptions.__dataclass_fields__}
     chosen = RefineOptions(**options)  # raises for a bad value before anything is read
     outline = {name: getattr(arguments, name) for name in ("on_conflict", "convex_hull", "mesher")}

@@ -32,9 +32,9 @@ def run(arguments: Arguments, console: Console) -> int:
         )
 
     if Path(arguments.mesh).is_dir():
-        from dmr.cli import validate_parts
+        from dmr.cli.parts import validate as parts
 
-        return validate_parts.run(arguments, console)
+        return parts.run(arguments, console)
     for name in ("workers", "scheduler", "mpi"):
         if getattr(arguments, name) and Path(arguments.mesh).exists():
             raise OptionError(f"{option(name)} is for folders of meshes in parts; {option('threads')} for files")

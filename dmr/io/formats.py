@@ -248,7 +248,8 @@ def _existing(path: PathLike) -> Path:
     if folder:
         if (path / "manifest.json").exists():
             raise FolderError(
-                "is a folder of parts, not a file: dmr convert unites them in one, dmr refine --tiles N refines them",
+                "is a folder of parts, not a file: dmr info describes it, dmr convert unites the parts in one file, "
+                "and dmr refine --tiles N refines them",
                 path,
             )
         raise FolderError("is a folder, not a file", path)

@@ -7,6 +7,7 @@ take one second. This module does not decide whether a mesh is valid: `dmr.valid
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -178,6 +179,23 @@ def summarise(mesh: Mesh, *, bound: float, max_area: float | None = None) -> Sum
         max_area=float(rows[:, 3].max()) if m else math.nan,
         below=int(rows[:, 4].sum()),
         too_large=int(rows[:, 5].sum()),
+    )
+
+
+def united(summaries: Iterable[Summary], vertices: int) -> Summary:
+    """Returns the summary of a mesh from those of its parts; `vertices` is the number of its vertices."""
+    found = [each for each in summaries if each.triangles]
+    triangles = sum(each.triangles for each in found)
+    angles = sum(each.mean_min_angle * each.triangles for each in found)
+    return Summary(
+        vertices=vertices,
+        triangles=triangles,
+        min_angle=min((each.min_angle for each in found), default=math.nan),
+        max_angle=max((each.max_angle for each in found), default=math.nan),
+        mean_min_angle=angles / triangles if triangles else math.nan,
+        max_area=max((each.max_area for each in found), default=math.nan),
+        below=sum(each.below for each in found),
+        too_large=sum(each.too_large for each in found),
     )
 
 

@@ -59,11 +59,12 @@ def add_info(commands: Any) -> None:
         Describe a mesh: counts, bounding box, statistics and a histogram of its smallest angles
 
         dmr info mesh.ele
+        dmr info out/  # a mesh in parts: counts and angles, one part at a time in memory
         dmr info mesh.vtu --json | jq .min_angle.minimum  # for programs
         """,
     )
     add = parser.add_argument
-    add("mesh", type=file_name, metavar="MESH", help="a mesh, or an outline")
+    add("mesh", type=file_name, metavar="MESH", help="a mesh, an outline, or a folder of parts")
     add("--layer", type=label, metavar="NAME", help="the layer of a .gpkg that holds several")
     add("-q", "--min-angle", type=number, default=30.0, metavar="DEG", help="count angles below it (default: 30)")
     add_json(parser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -69,7 +70,26 @@ def test_convert_to_parts_and_back(folder, capsys):
     code, _, err = command_line.dmr(capsys, "convert", "parts", "other", "--parts", "5")
     assert code == 0 and "wrote 5 parts to other" in err
     assert dmr.distributed.Parts("other").counts["triangles"] == len(plate().triangles)
-    assert "out: is a folder of parts, not a file: dmr convert unites them" in fails(capsys, 1, "info", "out")
+    assert "out: is a folder of parts, not a file: dmr info describes it" in fails(capsys, 1, "triangulate", "out")
+
+
+def test_info_of_parts_agrees_with_that_of_the_whole(folder, capsys):
+    whole = dmr.distributed.Parts("out").gather()
+    dmr.write("whole.npz", whole)
+    measured = dmr.measure(whole, bound=40)
+    code, out, _ = command_line.dmr(capsys, "info", "out", "-q", "40", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["file"] == "out" and found["parts"] == len(dmr.distributed.Parts("out"))
+    assert (found["vertices"], found["triangles"], found["below"]) == (
+        measured.vertices,
+        measured.triangles,
+        measured.below,
+    )
+    assert (found["min_angle"], found["max_angle"]) == (measured.min_angle.minimum, measured.max_angle.maximum)
+    assert found["mean_min_angle"] == pytest.approx(measured.min_angle.mean, rel=1e-12)
+    code, out, _ = command_line.dmr(capsys, "info", "out")
+    assert code == 0 and re.search(rf"triangles +{measured.triangles:,}\n", out)
+    assert "a folder of parts has no layers" in fails(capsys, 2, "info", "out", "--layer", "land")
 
 
 def test_missing_folders_and_manifests_are_named(folder, capsys):

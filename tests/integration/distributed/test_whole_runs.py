@@ -24,7 +24,7 @@ import pytest
 import dmr
 from dmr.cli import main
 from dmr.cli.parsing.program import build_parser
-from dmr.cli.tiles import ONE_DEVICE
+from dmr.cli.parts.refine import ONE_DEVICE
 from dmr.distributed import pipeline
 from dmr.distributed.jobs.folder import ARRAYS
 from dmr.distributed.jobs.job_folder import MANIFEST, TASKS

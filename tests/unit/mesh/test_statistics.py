@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dmr.mesh.edges import unique_edges
 from dmr.mesh.shapes import enclosed_area, min_angles, triangle_areas
-from dmr.mesh.statistics import measure, summarise
+from dmr.mesh.statistics import measure, summarise, united
 from dmr.mesh.types import Mesh
 from tests.support.meshes import grid
 
@@ -121,6 +122,16 @@ def test_summary_agrees_with_measure_over_many_blocks():
     assert summary.mean_min_angle == pytest.approx(quality.min_angle.mean)
     assert (summary.below, summary.max_area) == (quality.below, quality.areas.maximum)
     assert summary.too_large == np.count_nonzero(triangle_areas(mesh) > 0.6)
+
+
+def test_summaries_of_parts_are_united():
+    mesh, nothing = grid(np.array([0.0, 1.0, 3.0, 3.5, 7.0])), np.empty((0, 3), np.int32)
+    bounds = {"bound": 30, "max_area": 1.0}
+    parts = [Mesh(mesh.vertices, part) for part in (mesh.triangles[:5], nothing, mesh.triangles[5:])]
+    whole, found = summarise(mesh, **bounds), united([summarise(part, **bounds) for part in parts], len(mesh.vertices))
+    assert found.mean_min_angle == pytest.approx(whole.mean_min_angle)
+    assert replace(found, mean_min_angle=0) == replace(whole, mean_min_angle=0) and whole.below and whole.too_large
+    assert united([summarise(parts[1], **bounds)], 4).triangles == 0
 
 
 def test_json_is_plain_and_finite_even_for_flat_triangles():
