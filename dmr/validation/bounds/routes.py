@@ -64,7 +64,7 @@ class Disks:
 
 
 class Search(Protocol):
-    """What a search through triangles looks at."""
+    """The circles and the neighbours of triangles, through which routes lead."""
 
     def circle_of(self, triangle: int) -> tuple[tuple[float, float], float]:
         """Center and radius of the circumcircle."""

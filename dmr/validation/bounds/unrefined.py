@@ -183,6 +183,8 @@ class _Surroundings:
 
     def _on_routes(self, triangles: list[int], explains: Callable[[int], bool]) -> set[int]:
         """Return those triangles that reach an edge which explains them on routes that are the same for all."""
+        if len(triangles) < _FEWEST_ON_ROUTES:
+            return set()
         edges = {half_edge for half_edge in np.flatnonzero(self._constrained).tolist() if explains(half_edge)}
         targets, found = dict.fromkeys(half_edge // 3 for half_edge in edges), set[int]()
         for shortest in (False, True):

@@ -1,1 +1,1 @@
-"""What is downloaded of a refined tile: its core, its margin, and how the next band divides that."""
+"""Divides a refined tile into its core and its margin, and the margin for the next band, and downloads them."""
