@@ -139,21 +139,6 @@ def domains() -> str:
     return table(head, body, right=True)
 
 
-def speed_of_domains() -> str:
-    """The README's table of domains: whole calls, and Triangle's."""
-    cores, gpu = (_domains(name) for name in DOMAINS)
-    body = []
-    for name, one in cores[1].items():
-        runs, peer = (one, cores[2][name], gpu[0][name]), one["peer"]
-        times = [cell for run in runs for cell in (_seconds(run["wall"]), _ratio(run["ratio"]))]
-        theirs = "over 60" if peer["failure"] else _seconds(peer["seconds"])
-        body.append([DOMAIN_TITLES.get(name, name), f"{one['triangles']:,}", theirs, *times])
-    head = (
-        "domain", "triangles", "Triangle, s", "1 thread, s", "ratio", "2 threads, s", "ratio", "H100, s", "ratio",
-    )  # fmt: skip
-    return table(head, body, right=True)
-
-
 def domain_phases() -> str:
     """Two threads, and the phases and outcomes of one thread."""
     found = _domains(DOMAINS[0])
@@ -247,7 +232,6 @@ def _ratio(value: float | None) -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     "speed": speed,
     "speed-ratios": ratios,
-    "speed-of-domains": speed_of_domains,
     "domain-means": domain_means,
     "small-meshes": small_meshes,
     "domains": domains,
