@@ -15,7 +15,7 @@ from dmr.common.arguments import chosen, switch, whole_option
 from dmr.common.text import option
 from dmr.common.threads import thread_count
 from dmr.distributed.engines import Engine, chosen_engine
-from dmr.distributed.jobs.job_folder import MANIFEST, job_folder
+from dmr.distributed.jobs.job_folder import job_folder
 from dmr.distributed.jobs.reported import Reported, Watch
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.store import name_of
@@ -27,6 +27,7 @@ from dmr.distributed.tiles.passes import Tiled, refine_tiles
 from dmr.distributed.tiles.tasks import begin_arrays
 from dmr.distributed.tiles_of_parts import parts_digest, refine_parts
 from dmr.errors import OptionError
+from dmr.io.part_names import ANY_PART, MANIFEST
 from dmr.memory import open_device
 from dmr.mesh.arguments import file_path
 from dmr.mesh.shapes import bounding_box
@@ -264,7 +265,7 @@ def _sources(options: Mapping[str, Any], area_root: SizeSource | None) -> dict[s
 
 def _remove_stale(folder: Path, files: Collection[str]) -> None:
     """Removes the parts of an older result, which had more of them."""
-    for path in folder.glob("part-*.npz"):
+    for path in folder.glob(ANY_PART):
         if path.name not in files:
             path.unlink()
 

@@ -1,4 +1,4 @@
-"""Mesh readers and writers, selected by file suffix; docs/guide/formats.md lists what each format stores."""
+"""Mesh readers and writers, selected by file suffix ("File formats" in the documentation has what each stores)."""
 
 from dmr.io.formats import read, read_edges, read_neighbours, read_values, write
 from dmr.io.meshio_files.objects import from_meshio, to_meshio

@@ -26,6 +26,7 @@ from dmr.io.meshio_files.calls import (
     write_through_meshio,
 )
 from dmr.io.npz import read_npz, write_npz
+from dmr.io.part_names import holds_parts
 from dmr.io.triangle_files.reading import (
     read_edge_file,
     read_mesh,
@@ -159,7 +160,8 @@ def write(
         item: the mesh or graph to write. A Pslg can be written as `.poly` or `.npz`.
         overwrite: whether existing files may be replaced.
         base: the first number of vertices and triangles in Triangle's files, 0 or 1.
-        order: 2 writes second-order elements, with edge midpoints; docs/guide/formats.md lists the formats for them.
+        order: 2 writes second-order elements, with edge midpoints, in formats that have them ("File formats" in the
+            documentation lists them).
         neighbours: whether to write a `.neigh` file beside the `.ele`.
         edges: whether to write a `.edge` file.
         voronoi: whether to write the dual, to a `.v.node` and a `.v.edge` file.
@@ -246,7 +248,7 @@ def _existing(path: PathLike) -> Path:
     except (OSError, ValueError) as error:
         raise file_error(error, path, "cannot be read") from error
     if folder:
-        if (path / "manifest.json").exists():
+        if holds_parts(path):
             raise FolderError(
                 "is a folder of parts, not a file: dmr info describes it, dmr convert unites the parts in one file, "
                 "and dmr refine --tiles N refines them",
@@ -275,4 +277,5 @@ def unknown_suffix(path: Path, *ours: str) -> str:
             f"dmr convert FOLDER {path.name}; they are not read"
         )
     what = f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
-    return f"{what}{_suggestion(path)}; known are {' '.join((*ours, *COMMON))} and others, see docs/guide/formats.md"
+    known = " ".join((*ours, *COMMON))
+    return f'{what}{_suggestion(path)}; known are {known} and others: see "File formats" in the documentation'

@@ -203,7 +203,9 @@ def suggested_call(words: Sequence[str]) -> str:
 
 def describe() -> str:
     """All switches, one per line, for the help of the command."""
-    lines = ["Triangle's switches, in one word or several (described in full in docs/guide/triangle-switches.md):"]
+    lines = [
+        "Triangle's switches, in one word or several (\"Triangle's switches\" in the documentation has more on each):"
+    ]
     lines += [f"  {letter}  {meaning}" for letter, meaning in HONOURED.items()]
     lines += ["accepted, without effect:", *(f"  {letter}  {why}" for letter, why in WITHOUT_EFFECT.items())]
     lines += ["refused:", *(f"  {letter}  {why}" for letter, why in REFUSED.items())]

@@ -57,7 +57,8 @@ def pagerank(
     has none, the surfer goes on by `dangling`. Parallel edges add up; self loops count.
 
     Scores are 64-bit fixed-point numbers, whose sums do not depend on their order: all methods and balances except the
-    dense ones give the same bits, on every device. docs/internals/pagerank.md bounds the rounding errors.
+    dense ones give the same bits, on every device. The documentation bounds the rounding errors ("PageRank" in its
+    part "Internals").
 
     Args:
         graph: a graph on the host, or on a device.

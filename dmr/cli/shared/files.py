@@ -16,6 +16,7 @@ from dmr.errors import FileContentError, FolderError, InvalidMeshError, MissingF
 from dmr.io.extras import Extras
 from dmr.io.formats import COMMON, OF_PARTS, OURS, unknown_suffix
 from dmr.io.meshio_files.calls import check_writer, find_format
+from dmr.io.part_names import MANIFEST, part_name
 from dmr.mesh.naming import counting, counting_from, named
 from dmr.mesh.types import Mesh, Pslg
 from dmr.triangle.names import SUFFIXES, companion, family
@@ -92,7 +93,7 @@ def read_mesh(path: str, purpose: str) -> Mesh:
 
 def _refuse_manifest(path: Path) -> None:
     """Raises `FileContentError` for the manifest of a mesh in parts, whose suffix is that of GeoJSON."""
-    if path.name == "manifest.json" and (path.parent / "part-00000.npz").is_file():
+    if path.name == MANIFEST and (path.parent / part_name(0)).is_file():
         raise FileContentError(f"describes a mesh in parts: name its folder, {path.parent}", path)
 
 

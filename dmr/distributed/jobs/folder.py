@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._written: Index = {}
+        self._appended: IO[bytes] | None = None  # the first file, open from its first array until `close` or `stop`
         self._writers: ThreadPoolExecutor | None = None
         self._pending: list[Future[None]] = []
         self._large = 0  # files
@@ -107,12 +109,22 @@ class Folder:
         self.wait()
         place = self._append(json.dumps(self._written).encode())
         self._append(place.to_bytes(_END, "little"), 1)
+        appended, self._appended = self._appended, None
+        try:
+            if appended is not None:
+                appended.close()
+        except OSError as error:
+            raise file_error(error, self._file, "cannot be written") from error
         self.stop()
 
     def stop(self) -> None:
-        """Ends the threads that write."""
+        """Ends the threads that write, and closes the file; without `close` before, the files stay incomplete."""
         writers, self._writers = self._writers, None
         close(writers)
+        appended, self._appended = self._appended, None
+        if appended is not None:
+            with contextlib.suppress(OSError):
+                appended.close()
 
     def discard(self) -> None:
         """Removes the arrays; those that a process has mapped stay readable for it.
@@ -129,10 +141,11 @@ class Folder:
     def _append(self, content: bytes | memoryview, alignment: int = ALIGNMENT) -> int:
         """Appends bytes to the first file; returns their place."""
         try:
-            with self._file.open("ab") as file:
-                file.write(bytes(-file.tell() % alignment))
-                place = file.tell()
-                file.write(content)
+            if self._appended is None:
+                self._appended = self._file.open("ab")
+            place = -(-self._appended.tell() // alignment) * alignment
+            self._appended.write(bytes(place - self._appended.tell()))
+            self._appended.write(content)
         except OSError as error:
             raise file_error(error, self._file, "cannot be written") from error
         return place

@@ -24,8 +24,9 @@ from dmr.distributed.jobs.folder import LARGE
 from dmr.distributed.jobs.lock import LOCK, locked
 from dmr.distributed.jobs.store import Store
 from dmr.errors import ExistingResultError, NoFolderError, file_error
+from dmr.io.part_names import MANIFEST
 
-MANIFEST, JOB, TASKS = "manifest.json", "job.json", ".tasks"
+JOB, TASKS = "job.json", ".tasks"
 REMOVED_AT_ONCE = 8  # files
 
 

@@ -9,13 +9,14 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from dmr.distributed.jobs.job_folder import MANIFEST, write_json
+from dmr.distributed.jobs.job_folder import write_json
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.store import flush
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.output.ghosts import find_border, make_part, match_borders
 from dmr.distributed.tiles.result.sections import PieceSource
 from dmr.errors import file_error
+from dmr.io.part_names import MANIFEST
 from dmr.mesh.types import Mesh, Pslg
 
 FORMAT = "dmr parts"

@@ -22,7 +22,7 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.output.columns import mesh_columns
-from dmr.distributed.output.part import UNREFINED, UNREFINED_REASONS, file_name
+from dmr.distributed.output.part import UNREFINED, UNREFINED_REASONS
 from dmr.distributed.output.part_file import NO_NUMBERS, PartNumbers, unite_after, write_part
 from dmr.distributed.threaded import touching
 from dmr.distributed.tiles.piece import BORDER, Piece
@@ -32,6 +32,7 @@ from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite
 from dmr.io.archives.npz import copied
+from dmr.io.part_names import part_name
 from dmr.mesh.types import Int
 
 Int64 = NDArray[np.int64]
@@ -193,9 +194,9 @@ def make_part(
         columns |= {UNREFINED: copied(missing[0]), UNREFINED_REASONS: copied(missing[1].astype(np.uint8))}
     makers = threads if threads == 1 else 2 * threads  # one of them writes, and others wait for pages of the inputs
     with step("write"):
-        path = write_part(out.path / file_name(index), core, columns, numbers, makers)
+        path = write_part(out.path / part_name(index), core, columns, numbers, makers)
     return {
-        "file": file_name(index),
+        "file": part_name(index),
         "made": [path.parent.name, path.name] if path.parent != out.path else [],
         "triangles": triangles,
         "ghosts": len(owners_of_ghosts),

@@ -128,8 +128,3 @@ class Part:
             and bool(((self.unrefined >= 0) & (self.unrefined < self.own)).all())
             and bool(((self.border >= 0) & (self.border < vertices)).all())
         )
-
-
-def file_name(index: int) -> str:
-    """Returns the name of a part's file."""
-    return f"part-{index:05d}.npz"

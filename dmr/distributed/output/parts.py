@@ -14,11 +14,11 @@ from dmr.common.arguments import whole_option
 from dmr.common.available import require_memory
 from dmr.common.cached import cached_property
 from dmr.common.text import counted
-from dmr.distributed.jobs.job_folder import MANIFEST
 from dmr.distributed.output.finish import FORMAT, VERSION
 from dmr.distributed.output.gathering import gathered_arrays
 from dmr.distributed.output.part import Part
 from dmr.errors import FileContentError, InvalidMeshError, MissingFileError, NoFolderError, OptionError, file_error
+from dmr.io.part_names import MANIFEST
 from dmr.mesh.arguments import file_path
 from dmr.mesh.names import Names, checked_names
 from dmr.mesh.types import Mesh

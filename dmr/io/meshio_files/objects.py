@@ -22,7 +22,9 @@ _NAME = Path("meshio.Mesh")  # stands for the file name in messages
 
 
 def from_meshio(found: meshio.Mesh) -> Mesh:
-    """Converts a `meshio.Mesh`, with its markers and attributes under the names given in docs/guide/formats.md.
+    """Converts a `meshio.Mesh`, with its markers and attributes.
+
+    "File formats" in the documentation has the names of their data.
 
     Raises:
         FileError: there are no triangles, elements other than triangles and lines, or points that are not in a plane.

@@ -16,9 +16,10 @@ import pytest
 from dmr.distributed.jobs import boot
 from dmr.distributed.jobs.folder import LARGE, OWN_FILE
 from dmr.distributed.jobs.in_process import InProcess
-from dmr.distributed.jobs.job_folder import MANIFEST, job_folder, write_json
+from dmr.distributed.jobs.job_folder import job_folder, write_json
 from dmr.distributed.jobs.task import Task
 from dmr.errors import ExistingResultError, FileError, FileSystemError, NoFolderError
+from dmr.io.part_names import MANIFEST
 from tests.support.distributed import functions
 
 JOB = {"input": "0123", "options": {"min_angle": 30.0}, "version": "0"}

@@ -27,10 +27,11 @@ from dmr.cli.parsing.program import build_parser
 from dmr.cli.parts.refine import ONE_DEVICE
 from dmr.distributed import pipeline
 from dmr.distributed.jobs.folder import ARRAYS
-from dmr.distributed.jobs.job_folder import MANIFEST, TASKS
+from dmr.distributed.jobs.job_folder import TASKS
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.pipeline import OPTIONS as OPTIONS_IN_TILES
 from dmr.errors import ExistingResultError, InvalidMeshError, OptionError, WrongTypeError
+from dmr.io.part_names import MANIFEST
 from tests.support.distributed.engines import mpi_command
 from tests.support.paths import ROOT
 

@@ -204,7 +204,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
     assert fault(tmp_path)[2] == "is a folder, not a file"
     assert "alone makes no mesh" in fault(_touch(tmp_path / "z.neigh"))[2]
     assert "unknown suffix .xyz; known are .node .ele" in fault(_touch(tmp_path / "z.xyz"))[2]
-    assert fault(tmp_path / "z.xyz")[2].endswith(".ply and others, see docs/guide/formats.md")
+    assert fault(tmp_path / "z.xyz")[2].endswith('.ply and others: see "File formats" in the documentation')
 
 
 def _touch(path: Path) -> Path:

@@ -131,6 +131,24 @@ def test_missing_and_broken_arrays_are_named(tmp_path):
             Folder(tmp_path)["b"]
 
 
+def test_the_file_of_small_arrays_is_opened_once(tmp_path, monkeypatch):
+    opened = []
+    real = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, *mode, **more: opened.append(path.name) or real(path, *mode, **more))
+    _fill(tmp_path, a=np.arange(3), b=np.arange(5), c=np.arange(7.0))
+    assert opened == ["arrays.bin"]
+    assert [len(Folder(tmp_path)[name]) for name in "abc"] == [3, 5, 7]
+
+
+def test_a_folder_that_was_stopped_takes_further_arrays(tmp_path):
+    folder = Folder(tmp_path)
+    folder["a"] = np.arange(3)
+    folder.stop()
+    folder["b"] = np.arange(5)
+    folder.close()
+    assert [len(Folder(tmp_path)[name]) for name in "ab"] == [3, 5]
+
+
 def _fill(path: Path, **arrays: np.ndarray) -> None:
     folder = Folder(path)
     for name, array in arrays.items():
