@@ -9,6 +9,7 @@ from dmr.cli.shared.files import Output, error_context, read_mesh
 from dmr.cli.shared.report import bounds_of, emit_result, exit_code, phases, proved, report
 from dmr.cli.shared.sizes import read_sizes, with_features
 from dmr.common.command_line.parser import Arguments
+from dmr.common.text import counted
 from dmr.errors import OptionError
 from dmr.refinement.options import RefineOptions
 
@@ -22,6 +23,7 @@ def run(arguments: Arguments, console: Console) -> int:
     from dmr.common.threads import thread_count
     from dmr.memory import open_device
     from dmr.refinement.adaptation import adapt, outline
+    from dmr.refinement.adaptation.collinear import count_finer_vertices
 
     thread_count(arguments.threads)
     opened = open_device(arguments.device, arguments.threads)
@@ -33,6 +35,12 @@ def run(arguments: Arguments, console: Console) -> int:
         if size is None:
             raise OptionError("adapt needs sizes: give --size, or one of --size-from-distance, -curvature, -lengths")
         domain = outline(found, merge_collinear=arguments.merge_collinear)
+        finer = 0 if arguments.merge_collinear else count_finer_vertices(domain, size)
+        if finer:
+            console.note(
+                f"the outline keeps {counted(finer, 'vertex', 'vertices')} inside straight sides, between segments "
+                "shorter than half of the size there; --merge-collinear leaves them out"
+            )
         seconds_reading = time.perf_counter() - started
         with console.progress("adapting", optimizes=bool(arguments.optimize)) as bar:
             result = adapt(

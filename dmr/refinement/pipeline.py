@@ -95,8 +95,8 @@ def refine(
             once for each triangle of the result, in few large calls: what it returns decides. None for no bound.
         grading: how much `size` may grow per unit of distance, from 0; 0.1 to 0.5 is usual. Sizes that grow faster are
             lowered around the small ones (`SizeField.limited`), and so are those around segments that are shorter than
-            the sizes. None leaves the sizes as they are given, and lets them grow beside short segments, by 0.2 if
-            `size` is a number, and otherwise by 0.3.
+            the sizes. None leaves the sizes as they are given. Beside shorter segments, those of a number then grow as
+            in Gmsh's meshes, others by at least 0.5.
         steiner: where points are placed: "petal" (the off-center, or another place beside it that leaves fewer skinny
             triangles), "off-center" (Ungor) or "circumcenter" (Ruppert, Chew).
         conforming: every triangle stays Delaunay, not only constrained Delaunay: segments are split if their diametral

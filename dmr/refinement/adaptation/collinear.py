@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.mesh.types import Float, Int
+from dmr.mesh.types import Float, Int, Pslg
+from dmr.sizing.functions import size_source
+from dmr.sizing.source import SizeSource
 
 ULPS_AT_A_VERTEX = 4  # of three points of one line that are rounded each
+FINER = 0.5  # of the size: a vertex between shorter segments makes edges shorter than wanted
 
 
 def merge_straight_runs(
@@ -49,6 +52,23 @@ def merge_straight_runs(
     removed[ends] = True
     removed[merged] = False
     return np.sort(merged, axis=1), np.concatenate([np.array(kept_markers, np.int32), markers[rest]]), removed
+
+
+def count_finer_vertices(graph: Pslg, size: SizeSource | float) -> int:
+    """Counts the vertices inside straight runs whose segments are at most half as long as the size there.
+
+    Args:
+        graph: an outline whose segments are listed once; size: the target edge lengths.
+    """
+    markers = np.zeros(len(graph.segments), np.int32) if graph.segment_markers is None else graph.segment_markers
+    _, _, inside = merge_straight_runs(graph.vertices, graph.segments, markers, graph.vertex_markers)
+    places = np.flatnonzero(inside)
+    if not len(places):
+        return 0
+    longest = np.zeros(len(graph.vertices))
+    start, end = graph.vertices[graph.segments].transpose(1, 0, 2)
+    np.maximum.at(longest, graph.segments.ravel(), np.repeat(np.hypot(*(end - start).T), 2))
+    return int(np.count_nonzero(longest[places] <= FINER * size_source(size, "size")(graph.vertices[places])))
 
 
 def _segments_at(ends: Int, count: int) -> Int:

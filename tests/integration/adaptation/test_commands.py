@@ -59,6 +59,13 @@ def test_adapt_makes_straight_sides_coarser_if_asked(capsys):
     assert dmr.validate(dmr.read("next.npz"), input=CHANNEL, min_angle=30).ok
 
 
+def test_adapt_recommends_to_merge_sides_that_stay_finer_than_the_sizes(capsys):
+    recommended = "inside straight sides, between segments shorter than half of the size there; --merge-collinear"
+    for size, extra, expected in (("0.8", [], True), ("0.8", ["--merge-collinear"], False), ("0.25", [], False)):
+        _, _, messages = command(capsys, "adapt", "mesh.npz", "--size", size, "-o", "next.npz", "-f", *extra)
+        assert (recommended in messages) == expected, (size, extra)
+
+
 def test_optimize_gives_the_mesh_of_the_library(capsys):
     code, out, messages = command(
         capsys, "optimize", "mesh.npz", "-o", "better.npz", "--rounds", "2", "--validate", "--json"
