@@ -70,7 +70,9 @@ def links_of(mesh: MeshArrays) -> Links | None:
     return links if all(one is other for one, other in zip(current, arrays, strict=True)) else None
 
 
-# As _MADE: refined meshes, and their origins. Only the origin is kept alive, not the meshes between.
+# As _MADE: refined meshes, and their origins. Only the origin is kept alive, not the meshes between. This table knows a
+# mesh as an object, also if it has the vertices of its origin; the one below knows it by its vertices, from which other
+# objects are made, and must not keep these alive.
 _REFINED: WeakKeyDictionary[MeshArrays, tuple[Float, Int, Int, Any]] = WeakKeyDictionary()
 
 
@@ -87,8 +89,8 @@ class _SameOutline(NamedTuple):
         return all(one is other for one, other in zip(_outline(mesh), known, strict=True)) and self.names == mesh.names
 
 
-# The same by the identity of the vertices: a mesh made by `dataclasses.replace`, with other attributes of vertices or
-# other bounds of areas, has the outline of the refined mesh. An entry lasts as long as the vertices.
+# By the identity of the vertices: a mesh that `dataclasses.replace` has made, with other attributes of vertices or other
+# bounds of areas, has the outline of the refined mesh. An entry lasts as long as the vertices.
 _BY_VERTICES: dict[int, _SameOutline] = {}
 
 

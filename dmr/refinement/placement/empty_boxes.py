@@ -1,11 +1,10 @@
 """The first points of an outline around nothing: one in each empty box of a quadtree over its vertices.
 
-In a domain outlined by many short segments the first triangles are needles that reach across all of it. The cavity of
-each contains hundreds of others, so nearly all that compete in a round lose. If most triangles are such needles
-(`dmr.refinement.strategies.first_points`), points are placed ahead, and all are triangulated at once, which leaves
-cavities of a few dozen triangles: the boxes that contain more than a few vertices are divided, and a quarter without
-vertices gets a point near its center (Bern, Eppstein and Gilbert, "Provably good mesh generation", 1994, section 3). As
-the box around it has many vertices, refinement would leave no more room there, and results do not grow.
+They are placed before the rounds, and all are triangulated at once, where nearly all triangles are needles
+(`dmr.refinement.strategies.first_points` explains why that is slow). A box that contains more than a few vertices is
+divided, and a quarter without vertices gets a point near its center (Bern, Eppstein and Gilbert, "Provably good mesh
+generation", 1994, section 3). As the box around it has many vertices, refinement would leave no more room there, and
+results do not grow.
 """
 
 from __future__ import annotations
