@@ -89,7 +89,7 @@ class _SameOutline(NamedTuple):
         return all(one is other for one, other in zip(_outline(mesh), known, strict=True)) and self.names == mesh.names
 
 
-# By the identity of the vertices: a mesh that `dataclasses.replace` has made, with other attributes of vertices or other
+# By the identity of the vertices: a mesh that `dataclasses.replace` has made, with other attributes of vertices or
 # bounds of areas, has the outline of the refined mesh. An entry lasts as long as the vertices.
 _BY_VERTICES: dict[int, _SameOutline] = {}
 
