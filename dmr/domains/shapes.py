@@ -69,7 +69,14 @@ def rectangle(width: float, height: float, corner: ArrayLike = (0.0, 0.0), *, ma
 
 @checks_keywords
 def circle(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, markers: Any = None) -> Pslg:
-    """A circle as a regular polygon with n corners; arguments as for `circle_points`, markers as for `polygon`."""
+    """A circle as a regular polygon with n corners.
+
+    Args:
+        radius, center: of the circle through the corners; n: at least 3; markers: as for `polygon`.
+
+    Raises:
+        OptionError: as for `circle_points`.
+    """
     return polygon(circle_points(radius, n, center), markers=markers)
 
 
@@ -77,9 +84,14 @@ def circle(radius: float, n: int, center: ArrayLike = (0.0, 0.0), *, markers: An
 def regular_polygon(
     n: int, radius: float = 1.0, center: ArrayLike = (0.0, 0.0), *, angle: float = 0.0, markers: Any = None
 ) -> Pslg:
-    """A regular polygon with n sides; its first corner lies at `angle` degrees from the x axis.
+    """A regular polygon with n sides.
 
-    Arguments as for `circle_points`, markers as for `polygon`.
+    Args:
+        n: at least 3; radius, center: of the circle through the corners; angle: of the first corner, in degrees from
+            the x axis; markers: as for `polygon`.
+
+    Raises:
+        OptionError: as for `circle_points`.
     """
     return polygon(circle_points(radius, n, center, angle=angle), markers=markers)
 

@@ -231,13 +231,33 @@ def _write(
 
 @checks_keywords
 def read_neighbours(path: PathLike, *, threads: int | None = None) -> NDArray[np.int32]:
-    """Reads the (m, 3) neighbours from a `.neigh` file, as in `Mesh.neighbours`; raises FileError if it is invalid."""
+    """Reads the neighbours from a `.neigh` file.
+
+    Args:
+        path: of the file; threads: as for `read`.
+
+    Returns:
+        (m, 3) int32, as in `Mesh.neighbours`.
+
+    Raises:
+        FileError: it is not there, or is invalid.
+    """
     return read_neighbour_file(_existing(path), threads)
 
 
 @checks_keywords
 def read_edges(path: PathLike, *, threads: int | None = None) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-    """Reads the (e, 2) edges of a `.edge` file and their (e,) markers or None; raises FileError if it is invalid."""
+    """Reads the edges of a `.edge` file.
+
+    Args:
+        path: of the file; threads: as for `read`.
+
+    Returns:
+        (e, 2) int32 numbers of vertices, and (e,) int32 markers, None if there are none.
+
+    Raises:
+        FileError: it is not there, or is invalid.
+    """
     return read_edge_file(_existing(path), threads)
 
 

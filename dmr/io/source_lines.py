@@ -109,7 +109,13 @@ def numbering_base(path: str | os.PathLike[str], otherwise: int = 0) -> int:
 
 
 def vertex_file(path: str | os.PathLike[str]) -> Path:
-    """The file that holds the vertices of a .node, .ele or .poly file: the .poly if it lists vertices, else the .node.
+    """The file that holds the vertices of a .node, .ele or .poly file.
+
+    Args:
+        path: of any of these.
+
+    Returns:
+        The .poly if it lists vertices, otherwise the .node.
 
     Raises:
         FileError: a .poly file cannot be read.

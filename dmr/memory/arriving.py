@@ -68,7 +68,10 @@ def arriving_results() -> Iterator[None]:
 
 
 def arrive(source: DeviceArray, table: NDArray[Any], first: int = 0) -> None:
-    """Downloads an array, which no longer changes, to the rows of a table from `first` on.
+    """Downloads an array to the rows of a table.
+
+    Args:
+        source: the array, which no longer changes; table: contiguous; first: the row where it begins.
 
     In a block of `arriving_results`, the rows of a large table arrive when they are used: one table after another, the
     first of them at once.

@@ -284,19 +284,19 @@ def declarations() -> Declarations:
 
 
 def record(name: str) -> np.dtype[Any]:
-    """Returns the numpy dtype of a struct of the C++ source (`Declarations.record`)."""
+    """Returns the numpy dtype of a struct of the C++ source by its name (`Declarations.record`)."""
     return declarations().record(name)
 
 
 @cache
 def constant(name: str, file: str | None = None) -> int:
-    """Returns an integer constant of the C++ source (`Declarations.constant`)."""
+    """Returns an integer constant of the C++ source by its name, and file if it needs one (`Declarations.constant`)."""
     return declarations().constant(name, file)
 
 
 @cache
 def real_constant(name: str, file: str) -> float:
-    """Returns a float64 constant of the C++ source (`Declarations.real_constant`); reads only the file that has it.
+    """Returns a float64 constant of the C++ source by its name; reads only the file that has it.
 
     All files take 15 ms, which is much for a triangulation that needs a single number.
     """

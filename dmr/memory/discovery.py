@@ -150,6 +150,12 @@ def warm(name: str = "auto") -> list[str]:
     """Compiles all kernels for a device ahead of their first use; returns the names of the modules.
 
     Does nothing for the CPU, whose kernels were compiled when the package was built.
+
+    Args:
+        name: the device, as for `open_device`.
+
+    Raises:
+        DeviceUnavailableError: the device is not there, or kernels cannot be compiled.
     """
     device = open_device(name)
     modules = getattr(device, "warm", None)

@@ -64,7 +64,11 @@ def scan(
 
 
 def total(offsets: DeviceArray, count: int) -> int:
-    """Returns the sum at the end of a scan over `count` values; waits for it."""
+    """Returns the sum at the end of a scan over `count` values; waits for it.
+
+    Args:
+        offsets: what `scan` returned; count: how many values it summed.
+    """
     return int(offsets[count : count + 1].download()[0])
 
 
@@ -95,12 +99,20 @@ def minmax_float64(low: DeviceArray, high: DeviceArray | None = None) -> tuple[f
 
 
 def compact(values: DeviceArray, flags: DeviceArray, count: int | None = None) -> tuple[DeviceArray, int]:
-    """Returns the int32 values whose int32 flag is 1, in order, and their number; waits for the number."""
+    """Returns the values whose flag is 1, in order, and their number; waits for the number.
+
+    Args:
+        values: int32; flags: int32, 0 or 1; count: how many of both are looked at, None for all.
+    """
     return _flagged("scatter_flagged", flags, values.size if count is None else count, values)
 
 
 def flagged_indices(flags: DeviceArray, count: int | None = None) -> tuple[DeviceArray, int]:
-    """Returns the indices whose int32 flag is 1, in order, and their number; waits for the number."""
+    """Returns the indices whose flag is 1, in order, and their number; waits for the number.
+
+    Args:
+        flags: int32, 0 or 1; count: how many are looked at, None for all.
+    """
     return _flagged("scatter_indices", flags, flags.size if count is None else count)
 
 

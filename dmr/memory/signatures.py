@@ -151,7 +151,11 @@ def _address(of: str, parameter: Parameter, argument: Any) -> int:
 
 
 def pack(type_: str, **fields: ArrayArgument | float | None) -> Packed:
-    """Makes the argument for a KERNEL_STRUCT parameter from array addresses and numbers, by the fields' names.
+    """Makes the argument for a KERNEL_STRUCT parameter.
+
+    Args:
+        type_: the struct's name; fields: arrays and numbers by the names of its fields, None for an array that is not
+            there.
 
     Raises:
         InternalError: unknown struct, or fields that do not match its declaration.

@@ -283,8 +283,9 @@ class Mesh(HoldsFrozen):
     def from_triangle(cls, data: Mapping[str, Any]) -> Mesh:
         """Makes a mesh from a dictionary of the `triangle` package (vertices, triangles, segments, markers, ...).
 
-        Lists and arrays in any shape that `triangle.triangulate` takes or returns; `neighbors` and `edges` are not
-        used.
+        Args:
+            data: lists and arrays by name, in any shape that `triangle.triangulate` takes or returns; `neighbors` and
+                `edges` are not used.
 
         Raises:
             WrongTypeError: `data` is not a dictionary.
@@ -364,8 +365,9 @@ class Pslg(HoldsFrozen):
     def from_triangle(cls, data: Mapping[str, Any]) -> Pslg:
         """Makes a graph from a dictionary of the `triangle` package (vertices, segments, holes, regions, ...).
 
-        Lists and arrays in any shape that `triangle.triangulate` takes. Without segments the graph has vertices only,
-        whose convex hull is the domain. Triangles are not used (`Mesh.from_triangle`).
+        Args:
+            data: lists and arrays by name, in any shape that `triangle.triangulate` takes. Without segments the graph
+                has vertices only, whose convex hull is the domain. Triangles are not used (`Mesh.from_triangle`).
 
         Raises:
             WrongTypeError, InvalidMeshError: as for `Mesh.from_triangle`.

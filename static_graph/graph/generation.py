@@ -163,7 +163,15 @@ def generate_random(
 
 @checks_keywords
 def with_random_weights(graph: CsrGraph, largest: int = 100, *, seed: int = 0, threads: int | None = None) -> CsrGraph:
-    """Returns the graph with random integer weights from 1 to `largest`, which depend on the seed and edge positions.
+    """Returns the graph with random integer weights, which depend on the seed and the edges' positions.
+
+    Args:
+        graph: a graph on the host; its own weights are not used.
+        largest: the largest weight; the least is 1.
+        seed: a whole number, 0 or more; threads: that draw, None for one per core.
+
+    Returns:
+        A graph with the same edges, whose weights are (m,) int32.
 
     Raises:
         OptionError: `largest` or `seed` is invalid, or `graph` is not a graph.

@@ -74,3 +74,32 @@ def test_every_public_name_is_described(package: str) -> None:
         # A name that belongs to another package is described there, or is not part of this one's interface.
         elsewhere = package == "dmr.memory" and not public.__module__.startswith(package)
         assert id(public) in objects or elsewhere, name
+
+
+def _functions(package: str) -> dict[str, Any]:
+    """The public functions of a package, and the methods and constructors of its public classes, by full name."""
+    found: dict[str, Any] = {}
+    for name in import_module(package).__all__:
+        public = getattr(import_module(package), name)
+        if inspect.isclass(public) and not issubclass(public, BaseException):
+            methods = {key: getattr(each, "__func__", each) for key, each in vars(public).items() if key[0] != "_"}
+            found |= {f"{package}.{name}.{key}": each for key, each in methods.items() if inspect.isfunction(each)}
+        elif inspect.isfunction(public):
+            found[f"{package}.{name}"] = public
+    return found
+
+
+DEFERS = re.compile(r"[Aa]s for `|[Aa]rguments[^.]* are those|as `Mesh.unchecked`|Implements `")
+
+
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name not in ("dmr.errors", "static_graph.errors")])
+def test_docstrings_name_every_parameter(package: str) -> None:
+    """Or refer to those of another function; the interface of devices, for which kernels are written, is described."""
+    missing = {}
+    for name, function in _functions(package).items():
+        text = inspect.getdoc(function) or ""
+        parameters = [each for each in inspect.signature(function).parameters if each not in ("self", "cls")]
+        unnamed = [each for each in parameters if not re.search(rf"\b{each}\b", text)]
+        if unnamed and not DEFERS.search(text) and not name.startswith("dmr.memory.Device."):
+            missing[name] = unnamed
+    assert missing == {}

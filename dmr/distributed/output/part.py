@@ -97,6 +97,9 @@ class Part:
     def read(cls, path: Path) -> Part:
         """Reads a part.
 
+        Args:
+            path: of its file (`Parts.path`).
+
         Raises:
             FileError: there is no such file, or it holds no part.
         """

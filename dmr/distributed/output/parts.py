@@ -90,11 +90,14 @@ class Parts:
         )
 
     def path(self, index: int) -> Path:
-        """Returns the file of a part."""
+        """Returns the file of a part, by its index."""
         return self.folder / str(self.manifest["parts"][index]["file"])
 
     def part(self, index: int) -> Part:
         """Reads a part.
+
+        Args:
+            index: from 0.
 
         Raises:
             OptionError: there is no such part, a WrongTypeError if it is no whole number.

@@ -24,7 +24,8 @@ _NAME = Path("meshio.Mesh")  # stands for the file name in messages
 def from_meshio(found: meshio.Mesh) -> Mesh:
     """Converts a `meshio.Mesh`, with its markers and attributes.
 
-    "File formats" in the documentation has the names of their data.
+    Args:
+        found: the mesh, whose data have the names that "File formats" in the documentation lists.
 
     Raises:
         FileError: there are no triangles, elements other than triangles and lines, or points that are not in a plane.

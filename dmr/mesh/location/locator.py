@@ -71,7 +71,7 @@ class Locator:
     # A second constructor, as in `SizeField`: its arguments come from the package and need no checks.
     @classmethod
     def on(cls, mesh: Mesh, device: Device) -> Locator:
-        """Makes a locator on a device that is open already."""
+        """Makes a locator of a mesh on a device that is open already."""
         locator = cls.__new__(cls)
         locator._build(mesh, device)
         return locator
