@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -53,6 +54,12 @@ class Clock:
                 except StopIteration:
                     return
             yield step
+
+    def copied(self) -> Clock:
+        """Returns a clock that has counted the same phases."""
+        other = copy(self)
+        other.seconds = dict(self.seconds)
+        return other
 
     def report(self) -> dict[str, float]:
         """Returns the seconds by phase, and their total."""

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.native import address_of
+
 # Native libraries read the coordinates of a point as a record of 16 bytes. numpy's own memory begins at multiples of
 # that; the buffers of a pickle may begin at any byte.
 ALIGNMENT = 16
@@ -92,7 +94,7 @@ def freeze_fields(item: object) -> None:
 
 def _read_only(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return frozen(value if value.ctypes.data % ALIGNMENT == 0 else value.copy(order="K"))
+        return frozen(value if address_of(value) % ALIGNMENT == 0 else value.copy(order="K"))
     if type(value) is dict:
         return {key: each if isinstance(each, int | float) else _read_only(each) for key, each in value.items()}
     return value

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from numpy.typing import NDArray
 
 from dmr.common.errors import NativeLibraryError
 
@@ -33,6 +35,18 @@ def load_library(path: Path, version: tuple[str, int] | None = None) -> ctypes.C
     if version is not None and found != version[1]:
         raise NativeLibraryError(path, "belongs to another version")
     return library
+
+
+def address_of(array: NDArray[Any]) -> int:
+    """Returns the address of the first element of an array.
+
+    For a contiguous array that can be written, this takes a fifth of the time of `array.ctypes.data`, which would
+    dominate calls on few elements.
+    """
+    flags = array.flags
+    if flags.writeable and flags.c_contiguous and array.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(cast(Any, array)))
+    return int(array.ctypes.data)
 
 
 _TYPES: dict[str, Any] = {

@@ -193,6 +193,12 @@ class DeviceArray(ABC):
     def copy_from(self, source: DeviceArray) -> None:
         """Copies the first `source.size` elements from another array of the same device and dtype."""
 
+    def copied(self) -> DeviceArray:
+        """Returns an array with the same content on the same device."""
+        other = self.device.empty(self.size, self.dtype)
+        other.copy_from(self)
+        return other
+
     def grown(self, size: int, *, zeros: bool = True) -> DeviceArray:
         """Returns this array if it has room for `size` elements, otherwise a larger one with the same content.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -26,6 +26,9 @@ _RANGES = {
 }
 
 
+Check: TypeAlias = "tuple[Parameter, np.dtype[Any] | None, type | None]"
+
+
 class Signature(Kernel):
     """A kernel's declaration, and what follows from it for the values of a launch."""
 
@@ -35,9 +38,8 @@ class Signature(Kernel):
         return struct.Struct(self.slots_of(self.parameters))
 
     @cached_property
-    def _checks(self) -> list[tuple[Parameter, np.dtype[Any] | None, type | None]]:
-        """The parameters, each with the dtype of its array, and the type of numbers that need no check (`_exact`)."""
-        return [(each, each.dtype if each.pointer else None, _exact(each)) for each in self.parameters]
+    def _checks(self) -> list[Check]:
+        return _checks(self.parameters)
 
     @staticmethod
     def slots_of(parameters: Sequence[Parameter]) -> str:
@@ -103,6 +105,11 @@ class Signature(Kernel):
         return int(_value(self.name, parameter, argument))
 
 
+def _checks(parameters: Sequence[Parameter]) -> list[Check]:
+    """Returns parameters, each with the dtype of its array, and the type of numbers that need no check (`_exact`)."""
+    return [(each, each.dtype if each.pointer else None, _exact(each)) for each in parameters]
+
+
 def _slots(parameter: Parameter) -> str:
     """Returns the struct formats of a parameter's eight-byte slots: one, or those of its fields."""
     if parameter.fields:
@@ -160,12 +167,38 @@ def pack(type_: str, **fields: ArrayArgument | float | None) -> Packed:
     Raises:
         InternalError: unknown struct, or fields that do not match its declaration.
     """
+    checks = _struct_checks(type_)
+    values: list[int | float] = []
+    add = values.append
+    for parameter, dtype, exact in checks:
+        try:
+            argument: Any = fields[parameter.name]
+        except KeyError:
+            break
+        # Fast paths for the usual fields, as in `Signature.values`.
+        if dtype is not None:
+            if argument is None:
+                add(0)
+            elif getattr(argument, "dtype", None) is dtype:
+                add(argument.pointer)
+            else:
+                add(_value(type_, parameter, argument))
+        elif (kind := type(argument)) is exact and (kind is float or 0 <= argument < 2**31):
+            add(argument)
+        else:
+            add(_value(type_, parameter, argument))
+    if not len(values) == len(checks) == len(fields):
+        raise InternalError(f"the fields of {type_} are {', '.join([each.name for each, _, _ in checks])}")
+    return Packed(type_, tuple(values))
+
+
+@cache
+def _struct_checks(type_: str) -> list[Check]:
+    """Returns the checks of the fields of a KERNEL_STRUCT."""
     declared = declarations().structs.get(type_)
     if declared is None:
         raise InternalError(f"there is no kernel struct {type_}")
-    if fields.keys() != {field.name for field in declared}:
-        raise InternalError(f"the fields of {type_} are {', '.join([field.name for field in declared])}")
-    return Packed(type_, tuple([_value(type_, field, fields[field.name]) for field in declared]))
+    return _checks(declared)
 
 
 @cache

@@ -16,7 +16,7 @@ from dmr.meshing.conversion import MeshLike, as_mesh_or_domain
 from dmr.refinement.options import CHILD_LAUNCHES, Progress, RefineOptions, check_run
 from dmr.refinement.results import Refinement
 from dmr.refinement.rounds.time_limit import TimeLimit
-from dmr.refinement.run import RunSettings, run
+from dmr.refinement.run import Ended, RunSettings, Start, begin, refine_from
 from dmr.refinement.setup.areas import Area, with_area
 from dmr.refinement.setup.borders import border_warnings
 from dmr.refinement.setup.demand import check_demand, check_length, crossing_warnings
@@ -228,24 +228,29 @@ def refine(
         profile=profile,
     )  # fmt: skip
     with opened.lock, opened.current:
-        result = run(mesh, opened, settings, on_device)
+        start = begin(mesh, opened, settings, on_device)
         # Sizes leave nothing to chance, and the user's functions are called for one recipe only.
         by_others = not functions and size is None
-        if (
-            by_others
-            and triangle_count(mesh) <= TINY_MESH
-            and options.marking == "deterministic"
-            and options.min_angle > 0
-        ):
-            quiet = replace(settings, progress=None, quiet=True)
-
-            def refine_by(options: RefineOptions, limits: Thresholds) -> Refinement:
-                return run(mesh, opened, replace(quiet, options=options, limits=limits))
-
-            result = smallest(options, result, refine_by)
+        by_others = by_others and triangle_count(mesh) <= TINY_MESH
+        if by_others and options.marking == "deterministic" and options.min_angle > 0:
+            result = _smallest(start, settings)
+        else:
+            result = refine_from(start, settings).result()
     record_refinement(result.mesh, mesh)
     spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
     return replace(result, warnings=(*notes, *result.warnings), seconds=spent, input_mesh=mesh)
+
+
+def _smallest(start: Start, settings: RunSettings) -> Refinement:
+    """Refines a tiny mesh by several recipes, each from a copy of the same start; returns the smallest result."""
+    quiet = replace(settings, progress=None, quiet=True)
+
+    def refine_by(options: RefineOptions, limits: Thresholds, spare: Ended | None) -> Ended:
+        again = start.copied(None if spare is None else spare.start, quiet=True)
+        by = replace(quiet, options=options, limits=limits)
+        return refine_from(again, by, None if spare is None else spare.work)
+
+    return smallest(settings.options, refine_from(start.copied(), settings), refine_by)
 
 
 def choose_device(

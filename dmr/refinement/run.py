@@ -21,8 +21,10 @@ processes no triangles: `Refinement.host_processed` counts the triangle records 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 
+from dmr.common.cached import cached_property
 from dmr.common.clock import Clock
 from dmr.memory import Device, open_device
 from dmr.mesh.provenance import is_triangulation
@@ -35,7 +37,7 @@ from dmr.refinement.placement.placing import divide_outline, fill
 from dmr.refinement.placement.reporting import Report, part_of
 from dmr.refinement.placement.smoothing import smooth
 from dmr.refinement.placement.targets import CLOSER, TOO_LONG, multiple, smallest, target
-from dmr.refinement.results import Refinement
+from dmr.refinement.results import Refinement, Smoothing
 from dmr.refinement.rounds.budget import Budget
 from dmr.refinement.rounds.host_rounds import is_round_left
 from dmr.refinement.rounds.time_limit import TimeLimit
@@ -55,7 +57,7 @@ from dmr.refinement.state.ending import Ending
 from dmr.refinement.state.progress import RoundProgress
 from dmr.refinement.state.records import TRIANGLE
 from dmr.refinement.state.result_memory import ResultMemory
-from dmr.refinement.state.statistics import Statistics
+from dmr.refinement.state.statistics import Statistics, unrefined
 from dmr.refinement.state.worklist import BadTriangles
 from dmr.refinement.state.workspace import Workspace
 from dmr.refinement.steps.known_sizes import KnownSizes
@@ -103,6 +105,96 @@ class RunSettings:
     expected: int = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """What the rounds of a run begin with.
+
+    Attributes:
+        mesh: the input, with placed points; state: the same on the device; aspects: the `sum_of_aspects` if known.
+        first: the limits of the stages before the last one.
+        statistics, clock, epochs: of the run, up to the first round; launches: those of the device until then.
+    """
+
+    mesh: Mesh
+    state: DeviceMesh
+    aspects: float | None
+    first: list[Thresholds]
+    statistics: Statistics
+    clock: Clock
+    epochs: Epochs
+    launches: dict[str, int]
+
+    def copied(self, spare: Start | None = None, *, quiet: bool = False) -> Start:
+        """Returns a copy that another run may use up.
+
+        Args:
+            spare: an earlier copy that is no longer needed, whose memory the new one takes.
+            quiet: whether the run logs no warnings.
+        """
+        if spare is not None:
+            spare.state.restore(self.state)
+        return replace(
+            self,
+            state=self.state.copied() if spare is None else spare.state,
+            statistics=self.statistics.copied(self.launches, quiet=quiet),
+            clock=self.clock.copied(),
+            epochs=copy(self.epochs),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """A run whose rounds have ended, with the mesh still on the device.
+
+    Attributes:
+        start: what it began with; work: its data; ending: why it ended.
+        smoothing: the report of the optimisation; options: those of the run.
+        launches: those of the device until the end.
+    """
+
+    start: Start
+    work: Work
+    ending: Ending
+    smoothing: Smoothing | None
+    options: RefineOptions
+    launches: dict[str, int]
+
+    @property
+    def complete(self) -> bool:
+        """Whether no limit has ended the run."""
+        return self.ending is Ending.COMPLETE
+
+    @property
+    def triangles(self) -> int:
+        """The number of triangles."""
+        return self.start.state.slots
+
+    @property
+    def points(self) -> int:
+        """The number of inserted points."""
+        return self.start.statistics.points
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a user should know, one sentence each."""
+        return self.start.statistics.warnings
+
+    @cached_property
+    def unrefined(self) -> int:
+        """The number of triangles that violate a bound."""
+        return sum(map(len, unrefined(self.start.state, self.ending).values()))
+
+    def result(self) -> Refinement:
+        """Copies the mesh to the host, and makes the report."""
+        start = self.start
+        start.statistics.leave_out(self.launches)
+        with start.clock.phase("download"):
+            refined = start.state.to_mesh(start.mesh, self.work.memory)
+        return start.statistics.refinement(
+            refined, self.options, start.state, self.work.quality.counted(), start.clock, self.ending, self.smoothing
+        )
+
+
 def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice | None = None) -> Refinement:
     """Refines a mesh on a device.
 
@@ -114,6 +206,11 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one).
         OutOfMemoryError: the device has too little memory; the input is untouched.
     """
+    return refine_from(begin(mesh, device, settings, on_device), settings).result()
+
+
+def begin(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice | None = None) -> Start:
+    """Prepares the rounds of a run; arguments and errors are those of `run`."""
     options, clock, aspects = settings.options, Clock(device.synchronize if settings.profile else None), None
     statistics = Statistics(device, quiet=settings.quiet)
     epochs = Epochs()
@@ -132,15 +229,32 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
     else:
         with clock.phase("check"):
             first = rungs(state, options, count_needles(state))
-    work = work_of(mesh, state, settings, statistics, clock, epochs, aspects)
+    return Start(
+        mesh=mesh, state=state, aspects=aspects, first=first, statistics=statistics, clock=clock, epochs=epochs,
+        launches=dict(device.launches),
+    )  # fmt: skip
+
+
+def refine_from(start: Start, settings: RunSettings, spare: Work | None = None) -> Ended:
+    """Runs the rounds.
+
+    Args:
+        start: what they begin with, and change; settings: as in `run`.
+        spare: the data of an earlier run on the same `DeviceMesh`, whose memory these rounds take.
+
+    Raises:
+        OutOfMemoryError: as in `run`.
+    """
+    options, statistics, state = settings.options, start.statistics, start.state
+    work = work_of(start.mesh, state, settings, statistics, start.clock, start.epochs, start.aspects, spare)
     statistics.start()
-    records_moved = device.moved[TRIANGLE]
-    begin = getattr(settings.progress, "begin", None)
-    if begin is not None:
-        begin(triangle_count(mesh), estimated_triangles(state, options, settings.bounds))
-    ending = run_stages(work, settings, first)
+    records_moved = state.device.moved[TRIANGLE]
+    announce = getattr(settings.progress, "begin", None)
+    if announce is not None:
+        announce(triangle_count(start.mesh), estimated_triangles(state, options, settings.bounds))
+    ending = run_stages(work, settings, start.first)
     # A triangle processed on the host must first be copied there.
-    statistics.host_processed = device.moved[TRIANGLE] - records_moved
+    statistics.host_processed = state.device.moved[TRIANGLE] - records_moved
     if ending in (Ending.STOPPED, Ending.TIME) and not is_round_left(work):
         ending = Ending.COMPLETE  # stopped where it would have ended anyway
     if ending is Ending.BUDGET:
@@ -153,7 +267,7 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
         )
     smoothing = None
     if options.optimize and ending in (Ending.COMPLETE, Ending.BUDGET):
-        with clock.phase("optimize"):
+        with start.clock.phase("optimize"):
             smoothing = optimize_mesh(
                 state,
                 work.quality,
@@ -169,9 +283,10 @@ def run(mesh: Mesh, device: Device, settings: RunSettings, on_device: OnDevice |
                 f"the limit of {options.max_seconds:g} s passed during the optimisation: another run may make "
                 "another mesh"
             )
-    with clock.phase("download"):
-        refined = state.to_mesh(mesh, work.memory)
-    return statistics.refinement(refined, options, state, work.quality.counted(), clock, ending, smoothing)
+    return Ended(
+        start=start, work=work, ending=ending, smoothing=smoothing, options=options,
+        launches=dict(state.device.launches),
+    )  # fmt: skip
 
 
 def _placed(
@@ -267,9 +382,20 @@ def work_of(
     clock: Clock,
     epochs: Epochs,
     aspects: float | None = None,
+    spare: Work | None = None,
 ) -> Work:
-    """Collects the data and settings of the rounds of the last stage; `aspects`: the `sum_of_aspects` if known."""
-    device, options, space = state.device, settings.options, Workspace(state.device)
+    """Collects the data and settings of the rounds of the last stage.
+
+    Args:
+        aspects: the `sum_of_aspects` if known; spare: as in `refine_from`.
+    """
+    device, options = state.device, settings.options
+    if spare is None:
+        space, progress = Workspace(device), RoundProgress(device)
+        bad = BadTriangles(state, space)
+    else:
+        space, progress, bad = spare.space, spare.progress, spare.bad
+        bad.clear()
     limits = thresholds(options) if settings.limits is None else settings.limits
     bound, max_edge = settings.bounds.max_edge, None
     if settings.size is not None:
@@ -289,7 +415,7 @@ def work_of(
         quality=QualityCheck(state, space, limits, local, known, counts_shares=settings.profile),
         state=state,
         space=space,
-        bad=BadTriangles(state, space),
+        bad=bad,
         expected=max(expected_triangles(state, options), settings.expected),
         small_mesh=SMALL_MESH if options.min_angle <= 30 or options.steiner == "petal" else SMALL_MESH_ABOVE_30_DEGREES,
         budget=Budget(points),
@@ -297,7 +423,7 @@ def work_of(
         marking=MARKINGS[options.marking].load(),
         balance=BALANCES[options.balance].load()(),
         epochs=epochs,
-        progress=RoundProgress(device),
+        progress=progress,
         statistics=statistics,
         clock=clock,
         memory=ResultMemory(mesh.vertices, mesh.vertex_markers, device),

@@ -6,6 +6,7 @@ Nothing here imports numpy: the command line needs the names and summaries quick
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -34,8 +35,13 @@ class Strategy:
 
     def load(self) -> Any:
         """Imports and returns the class."""
-        module, name = self.implementation.split(".")
-        return getattr(import_module(f"dmr.refinement.strategies.{module}"), name)
+        return _implementation(self.implementation)
+
+
+@cache
+def _implementation(path: str) -> Any:
+    module, name = path.split(".")
+    return getattr(import_module(f"dmr.refinement.strategies.{module}"), name)
 
 
 # The first entry of each table is the default.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.native import address_of
 from dmr.mesh.types import Int
 from dmr.triangulation.bindings import library
 
@@ -44,14 +45,14 @@ class HostTriangles:
         count, of_kept = len(self.labels), np.ascontiguousarray(kept)
         numbers = np.empty(count, np.int32)
         left = native.dmr_number_kept(
-            self.labels.ctypes.data, count, of_kept.ctypes.data, self.threads, numbers.ctypes.data
+            address_of(self.labels), count, address_of(of_kept), self.threads, address_of(numbers)
         )
         if left < 0:
             raise MemoryError
         corners, neighbours, labels = (np.empty(shape, np.int32) for shape in ((left, 3), (left, 3), left))
         given, made = (self.corners, self.neighbours, self.labels, numbers), (corners, neighbours, labels)
         if native.dmr_keep_triangles(
-            *(array.ctypes.data for array in given), count, self.threads, *(array.ctypes.data for array in made)
+            *(address_of(array) for array in given), count, self.threads, *(address_of(array) for array in made)
         ):
             raise MemoryError
         least = self.least_label + int(kept[self.least_label :].argmax())

@@ -8,6 +8,7 @@ from ctypes import c_int32, c_void_p
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.native import address_of
 from dmr.errors import InternalError, InvalidMeshError
 from dmr.mesh.coordinates import LARGEST, SMALLEST, SMALLEST_EXTENT, check_coordinates
 from dmr.mesh.naming import named
@@ -51,11 +52,11 @@ def triangulate_plane(pslg: Pslg, *, convex_hull: bool = False, threads: int = 1
     status, handle = c_int32(), c_void_p()
     try:
         native.dmr_triangulation(
-            vertices.ctypes.data,
+            address_of(vertices),
             len(vertices),
-            exact.ctypes.data,
-            segments.ctypes.data,
-            markers.ctypes.data,
+            address_of(exact),
+            address_of(segments),
+            address_of(markers),
             len(segments),
             convex_hull,
             used_threads,
@@ -80,7 +81,7 @@ def _check(native: ctypes.CDLL, handle: c_void_p, status: int) -> None:
         raise InvalidMeshError("all vertices lie on one line (or in one place): they span no triangle")
     if status == TANGLED:
         pair = np.empty(2, np.int32)
-        native.dmr_triangulation_tangled(handle, pair.ctypes.data)
+        native.dmr_triangulation_tangled(handle, address_of(pair))
         raise InvalidMeshError(
             f"runs so close to {named('segment', pair[1])} that their crossings cannot be rounded: move or join them",
             "segment",
@@ -94,7 +95,7 @@ def _check(native: ctypes.CDLL, handle: c_void_p, status: int) -> None:
 
 def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg, threads: int) -> Plane:
     counts = np.empty(6, np.int32)
-    native.dmr_triangulation_counts(handle, counts.ctypes.data)
+    native.dmr_triangulation_counts(handle, address_of(counts))
     triangles, edges, fresh, conflicts, outermost, equal = (int(count) for count in counts)
     corners, neighbours = np.empty((triangles, 3), np.int32), np.empty((triangles, 3), np.int32)
     labels, table, places = np.empty(triangles, np.int32), np.empty((edges, 7), np.int32), np.empty((fresh, 2))
@@ -104,7 +105,7 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg, threads: int) -> Pl
     filled: tuple[NDArray[np.generic], ...] = (
         corners, neighbours, labels, table, places, found, same_as, hull, label_range, along,
     )  # fmt: skip
-    if native.dmr_triangulation_arrays(handle, *(array.ctypes.data for array in filled)) == NO_MEMORY:
+    if native.dmr_triangulation_arrays(handle, *(address_of(array) for array in filled)) == NO_MEMORY:
         raise MemoryError
     return Plane(
         tables=HostTriangles(corners, neighbours, labels, int(label_range[0]), threads),
@@ -126,7 +127,9 @@ def _copy(native: ctypes.CDLL, handle: c_void_p, pslg: Pslg, threads: int) -> Pl
 
 
 def _locate(native: ctypes.CDLL, handle: c_void_p, labels: Int, points: Float) -> Int:
-    points = np.ascontiguousarray(points)
     found = np.empty(len(points), np.int32)
-    native.dmr_triangulation_locate(handle, labels.ctypes.data, points.ctypes.data, len(points), found.ctypes.data)
+    if not len(points):
+        return found
+    points = np.ascontiguousarray(points)
+    native.dmr_triangulation_locate(handle, address_of(labels), address_of(points), len(points), address_of(found))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.native import address_of
 from dmr.mesh.types import Int, Mesh
 from dmr.triangulation.bindings import library
 
@@ -28,7 +29,7 @@ def sorted_segments(mesh: Mesh) -> tuple[Int, Int, NDArray[np.integer]]:
     segments = np.ascontiguousarray(mesh.segments)
     ends, rows = np.empty_like(segments), np.empty(len(segments), np.int32)
     status = library().dmr_sort_segments(
-        segments.ctypes.data, len(segments), len(mesh.vertices), ends.ctypes.data, rows.ctypes.data
+        address_of(segments), len(segments), len(mesh.vertices), address_of(ends), address_of(rows)
     )
     if status == NO_MEMORY:
         raise MemoryError

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dmr.common.native import address_of
 from dmr.mesh.types import Float, Int
 from dmr.triangulation.bindings import library
 
@@ -46,7 +47,7 @@ def sweep_edges(points: Float, tails: Int, heads: Int) -> Contradiction | None:
     tails, heads = np.ascontiguousarray(tails, np.int32), np.ascontiguousarray(heads, np.int32)
     found = np.zeros(4, np.int32)
     library().dmr_boundary_sweep(
-        points.ctypes.data, len(points), tails.ctypes.data, heads.ctypes.data, len(tails), found.ctypes.data
+        address_of(points), len(points), address_of(tails), address_of(heads), len(tails), address_of(found)
     )
     verdict, edge, vertex, other = found.tolist()
     if verdict == NO_MEMORY:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.native import address_of
 from dmr.memory.host.compiler import library
 
 WORTH_SHARING = 2**19  # bytes
+BYTE = np.dtype(np.uint8)
 
 
 def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
@@ -24,12 +26,12 @@ def copy(target: NDArray[Any], source: NDArray[Any], threads: int) -> None:
     """
     if source.nbytes < WORTH_SHARING:
         if source.dtype.names is not None:  # numpy copies records field by field, which takes 30 times as long
-            target, source = target.view(np.uint8), source.view(np.uint8)
+            target, source = (np.ndarray(each.nbytes, BYTE, each) for each in (target, source))
         np.copyto(target, source)
         return
     assert target.flags.c_contiguous and source.flags.c_contiguous
     assert (target.shape, target.dtype) == (source.shape, source.dtype)
-    to, origin = target.ctypes.data, source.ctypes.data
+    to, origin = address_of(target), address_of(source)
     if to != origin:
         library().host_copy(to, origin, source.nbytes, threads)
 

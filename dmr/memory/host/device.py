@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from ctypes import addressof, c_char
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from dmr.common.arguments import kind_of
 from dmr.common.available import amount, require_memory
 from dmr.common.cached import cached_property
 from dmr.common.errors import OutOfMemoryError, WrongTypeError
+from dmr.common.native import address_of
 from dmr.common.threads import thread_count
 from dmr.memory.arguments import DeviceCount, Number, bound_of
 from dmr.memory.arrays import Device, DeviceArray
@@ -29,8 +29,14 @@ FILLED_AT_ONCE = 2**28  # bytes
 SMALLEST_PIECE = 2000.0  # nanoseconds: less work is not worth waking a thread
 
 
+MALLOC_ALIGNMENT = 16  # of glibc and others, on 64-bit machines
+BYTE = np.dtype(np.uint8)
+
+
 def _element(dtype: DTypeLike) -> np.dtype[Any]:
     """Returns a dtype; numpy takes longer to convert a type."""
+    if isinstance(dtype, np.dtype):
+        return dtype
     return _ELEMENTS.get(dtype) or np.dtype(dtype) if isinstance(dtype, type) else np.dtype(dtype)
 
 
@@ -52,7 +58,7 @@ class HostArray(DeviceArray):
 
     @cached_property
     def pointer(self) -> int:
-        return int(self.values.ctypes.data)  # cached, because numpy is slow here
+        return address_of(self.values)
 
     def __getitem__(self, part: slice) -> HostArray:
         start, stop = self._bounds(part)
@@ -124,9 +130,10 @@ class HostDevice(Device):
 
     def as_input(self, values: NDArray[Any]) -> DeviceArray:
         # Records are aligned to their size; the arrays of other libraries and of pickles may begin anywhere.
-        size = values.dtype.itemsize
-        in_place = values.ctypes.data % min(size & -size, ALIGNMENT) == 0
-        return self.share(values) if in_place else self.array(values)
+        assert values.ndim == 1 and values.flags.c_contiguous
+        size, pointer = values.dtype.itemsize, address_of(values)
+        in_place = pointer % min(size & -size, ALIGNMENT) == 0
+        return HostArray(self, values, pointer) if in_place else self.array(values)
 
     def as_output(self, values: NDArray[Any]) -> DeviceArray:
         return self.share(values)
@@ -145,30 +152,39 @@ class HostDevice(Device):
         return self._allocated(size, _element(dtype), np.zeros)
 
     def array(self, values: NDArray[Any], dtype: DTypeLike | None = None) -> HostArray:
-        flat = np.ascontiguousarray(values).reshape(-1)
-        if dtype is not None:
-            flat = flat.view(dtype)
-        made = self.empty(flat.size, flat.dtype)
-        self.calling.moved[made.dtype] += made.size
-        copy(made.values, flat, self.threads)
+        flat = np.ascontiguousarray(values)
+        element = flat.dtype if dtype is None else _element(dtype)
+        made = self._allocated(flat.nbytes // element.itemsize, element, np.empty)
+        self.calling.moved[element] += made.size
+        copy(made.values, np.ndarray(made.size, element, flat), self.threads)  # `view` takes longer
         return made
 
     def _allocated(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[Any]]) -> HostArray:
         needed = size * element.itemsize
-        if 0 < needed < WORTH_HUGE_PAGES and element.names is None and self.calling.recording is None:
-            values = make(size, element)  # of numbers, which no cache line has to align: takes half as long
-            return HostArray(self, values, addressof(c_char.from_buffer(values.data)))
+        if needed >= WORTH_HUGE_PAGES:
+            return self._large(size, element, make)
+        # numpy takes longer for other elements than bytes.
+        aligned = 0 < element.itemsize <= MALLOC_ALIGNMENT
+        raw = make(needed or 1 if aligned else needed + ALIGNMENT, BYTE)
+        recording = self._of_thread.state.recording
+        if recording is not None:
+            recording.kept.append(raw)
+        begin = address_of(raw)
+        start = 0 if aligned else -begin % ALIGNMENT
+        return HostArray(self, np.ndarray(size, element, raw, start), begin + start)
+
+    def _large(self, size: int, element: np.dtype[Any], make: Callable[..., NDArray[Any]]) -> HostArray:
+        """Allocates an array of huge pages."""
+        needed = size * element.itemsize
         require_memory(needed, "an array")
-        alignment = HUGE_PAGE if needed >= WORTH_HUGE_PAGES else ALIGNMENT
         try:
-            raw = make((needed // alignment + 2) * alignment, np.uint8)
+            raw = make((needed // HUGE_PAGE + 2) * HUGE_PAGE, BYTE)
         except MemoryError:
             raise OutOfMemoryError(f"{amount(needed)} of memory could not be allocated") from None
         if self.calling.recording is not None:
             self.calling.recording.kept.append(raw)
-        begin = addressof(c_char.from_buffer(raw.data))  # raw.ctypes.data takes three times as long
-        start = -begin % alignment
-        # One call, where a slice and a view of it are two slow ones.
+        begin = address_of(raw)
+        start = -begin % HUGE_PAGE
         return HostArray(self, np.ndarray(size, element, raw, start), begin + start)
 
     def loop(self, body: Callable[[], None], stop: DeviceArray) -> HostLoop:
@@ -197,9 +213,10 @@ class HostDevice(Device):
         if recording is not None:
             recording.add(signature, count, values)
             return
-        (count,) = self.looked_up(count)
-        if count == 0:
-            return
+        if type(count) is not int:
+            (count,) = self.looked_up(count)
+            if count == 0:
+                return
         launch = self._launch_grid if signature.grid else self._launch
         launch(timed_kernel(signature.name), count, signature.slots.pack(*values), self.threads, SMALLEST_PIECE)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dmr.common.native import address_of
 from dmr.memory.arguments import DeviceCount, Number
 from dmr.memory.arrays import Loop
 from dmr.memory.declarations import record
@@ -73,4 +74,4 @@ class HostLoop(Loop):
         """Runs the loop to its end."""
         if meanwhile is not None:
             meanwhile()
-        library().host_repeat(self._steps.ctypes.data, len(self._steps), *self._how)
+        library().host_repeat(address_of(self._steps), len(self._steps), *self._how)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from ctypes import addressof, c_char, c_double, c_int, c_int64, c_void_p
-
-import numpy as np
-from numpy.typing import NDArray
+from ctypes import c_char, c_double, c_int, c_int64, c_void_p
 
 from dmr.common.errors import InternalError
 from dmr.memory.arguments import Argument
@@ -58,8 +55,3 @@ class PreparedLaunch:
         launches = self._device.calling.launches
         launches[self._kernel] = launches.get(self._kernel, 0) + 1
         self._run(*self._call)
-
-
-def address_of(array: NDArray[np.int32]) -> int:
-    """Address of an array that is contiguous, writable and not empty; faster than `array.ctypes.data`."""
-    return addressof(c_char.from_buffer(array.data))

@@ -53,19 +53,20 @@ class DeviceReport:
 
     def rounds(self, vertices: int, now: float) -> list[Round]:
         """Returns the rounds; `vertices` is the number before them, and the last one ended at `now` (seconds)."""
-        column = self.history.T
-        ended = column[HistoryColumn.NANOSECONDS]
-        seconds = now - 1e-9 * (ended[-1:] - ended)
-        rows = zip(
-            np.diff(column[HistoryColumn.GROWN], prepend=0).tolist(),
-            np.diff(column[HistoryColumn.VERTICES_AFTER], prepend=vertices).tolist(),
-            np.diff(column[HistoryColumn.LOST_CONFLICTS], prepend=0).tolist(),
-            column[HistoryColumn.BAD_AFTER].tolist(),
-            column[HistoryColumn.TRIANGLES_AFTER].tolist(),
-            seconds.tolist(),
-            strict=True,
-        )
-        return [
-            Round(attempted=attempted, inserted=inserted, lost=lost, bad=bad, triangles=triangles, seconds=at)
-            for attempted, inserted, lost, bad, triangles, at in rows
-        ]
+        rows = self.history.tolist()
+        last_end = rows[-1][HistoryColumn.NANOSECONDS] if rows else 0
+        grown, before, lost, rounds = 0, vertices, 0, []
+        for row in rows:
+            rounds.append(
+                Round(
+                    attempted=row[HistoryColumn.GROWN] - grown,
+                    inserted=row[HistoryColumn.VERTICES_AFTER] - before,
+                    lost=row[HistoryColumn.LOST_CONFLICTS] - lost,
+                    bad=row[HistoryColumn.BAD_AFTER],
+                    triangles=row[HistoryColumn.TRIANGLES_AFTER],
+                    seconds=now - 1e-9 * (last_end - row[HistoryColumn.NANOSECONDS]),
+                )
+            )
+            grown, before = row[HistoryColumn.GROWN], row[HistoryColumn.VERTICES_AFTER]
+            lost = row[HistoryColumn.LOST_CONFLICTS]
+        return rounds

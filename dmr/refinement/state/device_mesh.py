@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,13 @@ from dmr.refinement.state.result_memory import ResultMemory
 MOST_TRIANGLES = 2**29 - 1  # half-edges are triangle << 2 | edge in 32 bits
 MORE_TO_GROW = 2**14  # elements
 FEW_TRIANGLES = 2**21  # a mesh of up to this many triangles gets its arrays at admission, as if all were bad
+
+
+CHANGING = (
+    "triangles", "quality", "rivals", "ancestor", "points", "vertex_origin", "vertex_parameter", "attributes",
+    "subsegments", "subsegment_origin", "split_states",
+)  # fmt: skip  # arrays that rounds write, and that grow
+CLEARED = ("quality", "rivals", "split_states", "ancestor", "attributes")  # those of which the rest are zeros
 
 
 def usual_capacity(vertices: int, slots: int, subsegments: int, bad: int) -> tuple[int, int, int]:
@@ -112,11 +120,8 @@ class DeviceMesh:
     @property
     def addresses(self) -> tuple[int, ...]:
         """Addresses of the arrays that grow: they change when an array is replaced."""
-        growing = (
-            self.triangles, self.quality, self.rivals, self.ancestor, self.points, self.vertex_origin,
-            self.vertex_parameter, self.attributes, self.subsegments, self.subsegment_origin, self.split_states,
-        )  # fmt: skip
-        return tuple(array.pointer for array in growing if array is not None)
+        growing = [getattr(self, name) for name in CHANGING]
+        return tuple([array.pointer for array in growing if array is not None])
 
     @property
     def capacity(self) -> tuple[int, int, int]:
@@ -129,6 +134,29 @@ class DeviceMesh:
             of_slots.append(self.ancestor.size)
         of_subsegments = [self.subsegments.size, self.subsegment_origin.size, self.split_states.size]
         return min(of_vertices), min(of_slots), min(of_subsegments)
+
+    def copied(self) -> DeviceMesh:
+        """Returns a copy; it shares the arrays that rounds do not change."""
+        other = copy(self)
+        other._view = None
+        for name in CHANGING:
+            array: DeviceArray | None = getattr(self, name)
+            if array is not None:
+                setattr(other, name, array.copied())
+        return other
+
+    def restore(self, earlier: DeviceMesh) -> None:
+        """Undoes the rounds since the mesh was the same as `earlier`, a copy; larger arrays stay."""
+        self.vertices, self.slots = earlier.vertices, earlier.slots
+        self.subsegments_count = earlier.subsegments_count
+        for name in CHANGING:
+            array: DeviceArray | None = getattr(self, name)
+            before: DeviceArray | None = getattr(earlier, name)
+            if array is None or before is None:
+                continue
+            if array.size > before.size and name in CLEARED:
+                array.fill(0)
+            array.copy_from(before)
 
     def reserve(self, vertices: int, slots: int, subsegments: int) -> None:
         """Grows the arrays to hold at least these numbers of vertices, triangles and subsegments.

@@ -14,6 +14,7 @@ class Outcome(Enumeration, count="OUTCOMES"):
     """The outcome of a cavity in a step."""
 
 
+_OUTCOMES = tuple(Outcome)  # enumerating them takes longer than a tally
 TALLIED = len(Outcome) + 1  # numbers that `close_cavities` counts: outcomes, and off-centers
 
 
@@ -27,4 +28,5 @@ class Tally:
     @classmethod
     def of(cls, numbers: NDArray[np.int64]) -> Tally:
         """Converts the (TALLIED,) numbers that `close_cavities` counts."""
-        return cls({outcome: int(numbers[outcome]) for outcome in Outcome}, int(numbers[-1]))
+        *outcomes, off_centers = numbers.tolist()
+        return cls(dict(zip(_OUTCOMES, outcomes, strict=True)), off_centers)

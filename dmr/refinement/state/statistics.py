@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from collections import Counter
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,11 @@ class Statistics:
         return sum(self.outcomes.values())
 
     @property
+    def points(self) -> int:
+        """Points inserted so far, including placed ones."""
+        return self.inserted + self.on_segments + self.first_points + self.placed
+
+    @property
     def given_up(self) -> int:
         """Cavities so far whose triangle, or a segment in its way, was given up."""
         return sum(self.outcomes[each] for each in (Outcome.PRECISION, Outcome.BLOCKED, Outcome.WAITING))
@@ -73,6 +79,27 @@ class Statistics:
     def lost(self) -> int:
         """Cavities that lost a conflict so far."""
         return self.outcomes[Outcome.LOST] + self.outcomes[Outcome.YIELDED]
+
+    def copied(self, launches: dict[str, int], *, quiet: bool) -> Statistics:
+        """Returns the statistics of a run that goes on from here, before its first round.
+
+        Args:
+            launches: those of the device when this run came here; quiet: whether warnings are not logged.
+        """
+        other = copy(self)
+        other._quiet = quiet
+        other.leave_out(launches)
+        other.outcomes, other.warnings, other.history = dict(self.outcomes), list(self.warnings), list(self.history)
+        return other
+
+    def leave_out(self, launches: dict[str, int]) -> None:
+        """Does not count what other runs have launched since the device had these `launches`."""
+        now = self._device.launches
+        if now == launches:
+            return
+        since = {name: count - launches.get(name, 0) for name, count in now.items()}
+        before = self._launched_before
+        self._launched_before = {name: before.get(name, 0) + count for name, count in since.items()}
 
     def start(self) -> None:
         """Starts the timing of the rounds."""

@@ -36,6 +36,10 @@ class BadTriangles:
         self.count = 0
         self.large_waiting = False
 
+    def clear(self) -> None:
+        """Empties the list; the quality words of its triangles are not changed."""
+        self.buffer, self.count, self.large_waiting = 0, 0, False
+
     @property
     def capacity(self) -> int:
         """Capacity of either buffer, in entries."""

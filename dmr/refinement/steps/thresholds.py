@@ -130,9 +130,14 @@ class Thresholds:
 
 def thresholds(options: RefineOptions, recipe: Recipe = USUAL) -> Thresholds:
     """Computes the thresholds from the options of a refinement, and from a recipe for what they leave open."""
-    area = math.inf if options.max_area is None else 2.0 * options.max_area * (1.0 - MARGIN)
-    of_angle = _thresholds_of_angle(options.min_angle, options.steiner, options.conforming, recipe)
-    return replace(of_angle, doubled_area=area)
+    return _thresholds(options.min_angle, options.max_area, options.steiner, options.conforming, recipe)
+
+
+@lru_cache(maxsize=64)
+def _thresholds(min_angle: float, max_area: float | None, steiner: str, conforming: bool, recipe: Recipe) -> Thresholds:
+    """Computes the thresholds, and keeps them for later calls, with the kernel argument that is made of them."""
+    of_angle = _thresholds_of_angle(min_angle, steiner, conforming, recipe)
+    return of_angle if max_area is None else replace(of_angle, doubled_area=2.0 * max_area * (1.0 - MARGIN))
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol, TypeVar
 
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.results import Refinement
@@ -18,35 +19,76 @@ MANY_POINTS = 2000
 FEW_POINTS = 300
 
 
+class Attempt(Protocol):
+    """A run by one recipe, with the mesh still on the device."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether no limit has ended the run."""
+
+    @property
+    def points(self) -> int:
+        """The number of inserted points."""
+
+    @property
+    def triangles(self) -> int:
+        """The number of triangles."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a user should know, one sentence each."""
+
+    @property
+    def unrefined(self) -> int:
+        """The number of triangles that violate a bound."""
+
+    def result(self) -> Refinement:
+        """Copies the mesh to the host, and makes the report."""
+
+
+AttemptT = TypeVar("AttemptT", bound=Attempt)
+
+
 def smallest(
-    options: RefineOptions, usual: Refinement, refine_by: Callable[[RefineOptions, Thresholds], Refinement]
+    options: RefineOptions,
+    usual: AttemptT,
+    refine_by: Callable[[RefineOptions, Thresholds, AttemptT | None], AttemptT],
 ) -> Refinement:
     """Refines a tiny mesh by the other recipes, too.
 
     Args:
-        options: the options of the run; usual: the result of the usual recipe.
-        refine_by: refines the mesh by other options and thresholds.
+        options: the options of the run; usual: the run by the usual recipe.
+        refine_by: refines the mesh by other options and thresholds; may take the memory of an attempt that is no longer
+            needed.
 
     Returns:
         The smallest of the results that leave the fewest triangles unrefined.
     """
-    points = sum(usual.steiner.values())
+    points = usual.points
     if not usual.complete or points == 0 or points > MANY_POINTS:
-        return usual
+        return usual.result()
     others = dict.fromkeys(thresholds(options, recipe) for recipe in FOR_TINY_MESHES)
     others.pop(thresholds(options))
-    best, tries = usual, 1
+    best, capped, tries = usual, options, 1
+    spare: AttemptT | None = None
     for limits in others:
         if points > FEW_POINTS and (limits.most or limits.worst_first):
             continue
         # A run that needs more points than the best one so far is hardly smaller, and may stop early.
-        capped = replace(options, max_steiner=sum(best.steiner.values()))
-        result = refine_by(capped, limits)
+        if capped.max_steiner != best.points:
+            capped = replace(options, max_steiner=best.points)
+        attempt = refine_by(capped, limits, spare)
         tries += 1
-        if result.complete and _cost(result) < _cost(best):
-            best = result
-    return replace(best, tries=tries, warnings=usual.warnings)
+        if attempt.complete and _is_better(attempt, best):
+            best, spare = attempt, best
+        else:
+            spare = attempt
+    result = best.result()
+    return replace(result, tries=tries, warnings=tuple(usual.warnings))
 
 
-def _cost(result: Refinement) -> tuple[int, int]:
-    return sum(result.unrefined.values()), len(result.mesh.triangles)
+def _is_better(attempt: Attempt, best: Attempt) -> bool:
+    """Whether an attempt leaves fewer triangles unrefined, or as many and has fewer triangles in all."""
+    if attempt.triangles >= best.triangles and best.unrefined == 0:
+        return False
+    return (attempt.unrefined, attempt.triangles) < (best.unrefined, best.triangles)

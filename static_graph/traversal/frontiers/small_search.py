@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.cached import set_once
-from dmr.memory.host.prepared import PreparedLaunch, address_of
+from dmr.common.native import address_of
+from dmr.memory.host.prepared import PreparedLaunch
 from static_graph.graph.csr import CsrGraph
 from static_graph.graph.device_graph import DeviceGraph
 from static_graph.traversal.results import Traversal

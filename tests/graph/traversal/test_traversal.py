@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import static_graph
+from dmr.common.native import address_of
 from dmr.memory import InternalError, open_device
-from dmr.memory.host.prepared import PreparedLaunch, address_of
+from dmr.memory.host.prepared import PreparedLaunch
 from static_graph import CsrGraph, DeviceGraph, GraphError, bfs, generate_random, sssp, upload
 from static_graph.errors import OptionError
 from static_graph.graph.device_graph import MOST_KEPT, kept_upload

@@ -88,7 +88,7 @@ def with_bounds(*bounds):
     ],
 )
 def test_infeasible_area_bounds_are_refused_before_the_work(mesh, max_area, said, monkeypatch):
-    monkeypatch.setattr("dmr.refinement.pipeline.run", lambda *_, **__: pytest.fail("the work was begun"))
+    monkeypatch.setattr("dmr.refinement.pipeline.begin", lambda *_, **__: pytest.fail("the work was begun"))
     with pytest.raises(OptionError, match=said):
         dmr.refine(mesh, max_area=max_area, device="cpu", threads=1)
 
