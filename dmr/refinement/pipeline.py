@@ -243,7 +243,7 @@ def refine(
 
 def _smallest(start: Start, settings: RunSettings) -> Refinement:
     """Refines a tiny mesh by several recipes, each from a copy of the same start; returns the smallest result."""
-    quiet = replace(settings, progress=None, quiet=True)
+    quiet = replace(settings, progress=None, quiet=True, discards=True)
 
     def refine_by(options: RefineOptions, limits: Thresholds, spare: Ended | None) -> Ended:
         again = start.copied(None if spare is None else spare.start, quiet=True)

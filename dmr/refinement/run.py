@@ -90,6 +90,7 @@ class RunSettings:
         limits: the thresholds of another recipe than the usual one.
         time_limit: the limit on seconds, which counts from the call of the user.
         progress: called after each round; quiet: whether warnings are not logged; profile: whether phases are timed.
+        discards: whether the mesh is of no use if it exceeds the limit on points.
         expected: triangles of the result for which memory is reserved, if more than the bounds on areas say.
     """
 
@@ -102,6 +103,7 @@ class RunSettings:
     progress: Progress | None = None
     quiet: bool = False
     profile: bool = False
+    discards: bool = False
     expected: int = 0
 
 
@@ -266,7 +268,8 @@ def refine_from(start: Start, settings: RunSettings, spare: Work | None = None) 
             "another run may stop elsewhere"
         )
     smoothing = None
-    if options.optimize and ending in (Ending.COMPLETE, Ending.BUDGET):
+    is_discarded = settings.discards and ending is not Ending.COMPLETE
+    if options.optimize and ending in (Ending.COMPLETE, Ending.BUDGET) and not is_discarded:
         with start.clock.phase("optimize"):
             smoothing = optimize_mesh(
                 state,
@@ -418,7 +421,7 @@ def work_of(
         bad=bad,
         expected=max(expected_triangles(state, options), settings.expected),
         small_mesh=SMALL_MESH if options.min_angle <= 30 or options.steiner == "petal" else SMALL_MESH_ABOVE_30_DEGREES,
-        budget=Budget(points),
+        budget=Budget(points, discards=settings.discards),
         competition=Competition(),
         marking=MARKINGS[options.marking].load(),
         balance=BALANCES[options.balance].load()(),

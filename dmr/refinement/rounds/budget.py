@@ -14,10 +14,11 @@ class Budget:
 
     Attributes:
         limit: the most points; exceeded: whether more than that were needed, so the run has to end.
+        discards: whether the mesh is of no use then, so no winners have to be cut.
     """
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, limit: int, *, discards: bool = False) -> None:
+        self.limit, self.discards = limit, discards
         self.exceeded = False
 
     @property

@@ -44,6 +44,9 @@ class HostRounds(Driver):
         """Finishes a round of the device that lacks capacity for the winners among its cavities."""
         work, statistics = self.work, self.work.statistics
         attempted, inserted = statistics.attempted, statistics.inserted
+        if work.budget.discards and self._steps.exceed_budget(cavities):
+            work.budget.exceeded = True
+            return work.budget.ending
         statistics.rounds += 1
         self._steps.finish_pass(cavities)
         work.competition.update(statistics.attempted - attempted, statistics.inserted - inserted)

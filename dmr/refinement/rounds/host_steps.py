@@ -36,6 +36,11 @@ class HostSteps(RoundSteps):
         self.check(self.retriangulate(Winners(cavities, self.work.epochs.last)))
         self.close(cavities)
 
+    def exceed_budget(self, cavities: Cavities) -> bool:
+        """Whether the winners among cavities of the device exceed the limit on points."""
+        count_needs(cavities)
+        return bound_of(self._needs(cavities).vertices) > self.work.points_left
+
     def _phase(self, name: str) -> AbstractContextManager[None]:
         return self.work.clock.phase(name)
 
