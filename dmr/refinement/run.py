@@ -109,7 +109,7 @@ class RunSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """What the rounds of a run begin with.
+    """The state in which the rounds of a run begin.
 
     Attributes:
         mesh: the input, with placed points; state: the same on the device; aspects: the `sum_of_aspects` if known.
@@ -178,7 +178,7 @@ class Ended:
 
     @property
     def warnings(self) -> list[str]:
-        """What a user should know, one sentence each."""
+        """The warnings for the user, one sentence each."""
         return self.start.statistics.warnings
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which calls the backend takes from networkx."""
+"""The choice of the calls that the backend takes from networkx."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class ForecastOfTiles:
         self._begin = self._end = 0.0
 
     def fraction(self, group: str, ended: int, tasks: int) -> float:
-        """The fraction when so many tasks of a group have ended; the first call for a group has none."""
+        """The fraction of the work when some tasks of a group have ended; the first call for a group has none."""
         if group != self._group or (self._over and ended == 0):
             self._begin = self._end
             limit = self.CUTS["place" if "refine" in self._first and group != "refine" else "refine"]

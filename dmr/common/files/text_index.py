@@ -26,7 +26,7 @@ class IndexedText(Structure):
 
 
 class TextIndex:
-    """Where each chunk of a text begins, and how many rows and lines precede it. A row is a line with data.
+    """The place of each chunk of a text, and the numbers of rows and lines before it. A row is a line with data.
 
     Args:
         size: bytes of the text; chunk_bytes: bytes of a chunk (default: `CHUNK_BYTES`).

@@ -32,7 +32,7 @@ TEMPORARY_PREFIX, MAKING_PREFIX = ".new-", ".making-"
 
 
 class Times(NamedTuple):
-    """When a task ran: the number of its process, and seconds since 1970 by the clock of its machine.
+    """The process that ran a task, and the times at which it began and ended, in seconds since 1970.
 
     Attributes:
         steps: of each step its name, when it began and when it ended (`dmr.distributed.jobs.steps`).

@@ -20,7 +20,7 @@ from dmr.refinement.placement.targets import SPACED
 from dmr.sizing.source import SizeSource
 
 # As in Gmsh, pieces are hardly longer than the size if some segment is below `FEWEST_TO_CARRY`, also in chains. Where
-# one size is wanted, so are they in narrow domains, and elsewhere those of long segments.
+# one size is wanted, the same holds in narrow domains, and elsewhere for pieces of long segments.
 NARROW = 3.0  # sizes: the mean width below which a domain is narrow
 LONG_SEGMENT = 16.0  # sizes
 # How much longer than its number of pieces a whole segment may be, in sizes: where one size is wanted, and where sizes

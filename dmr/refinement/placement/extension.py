@@ -22,7 +22,7 @@ from dmr.triangulation.native import triangulate_plane
 Index = NDArray[np.int64]
 
 LONG = 16.0  # sizes at its finer end: a longer edge gets a point in its middle,
-RATIO, NEXT = 4.0, 4.0  # and others nearer to that end, at distances with this ratio, down to so many sizes
+RATIO, NEXT = 4.0, 4.0  # and others nearer to that end, at distances with this ratio, down to this many sizes
 STEEPEST = 0.5  # largest growth of sizes up to these points, per unit of distance
 APART = 14.0  # sizes at the coarser end: the parts that a longer edge joins are far from each other,
 MORE_APART, MOST_APART = 120.0, 4.0  # by 1 for every 120 sizes more, up to 4

@@ -1,4 +1,4 @@
-"""How many cavities a pass with large records takes: this depends on what earlier passes have inserted.
+"""The number of cavities in a pass with large records, which depends on what earlier passes have inserted.
 
 A record of level n has 4^n times the capacity of an ordinary one. Passes are run by the device between its rounds
 (`cuda_src/refine/rounds/progress.cuh`) or by the host (`rounds/large_records.py`); both follow the same rule.

@@ -36,7 +36,7 @@ class Attempt(Protocol):
 
     @property
     def warnings(self) -> list[str]:
-        """What a user should know, one sentence each."""
+        """The warnings for the user, one sentence each."""
 
     @property
     def unrefined(self) -> int:

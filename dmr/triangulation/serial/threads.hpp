@@ -22,7 +22,7 @@ inline Share share_of(size_t count, int number, int parts) {
     return {count * size_t(number) / size_t(parts), count * size_t(number + 1) / size_t(parts)};
 }
 
-// Runs work(0), ..., work(pieces - 1) on at most so many threads, and returns when all have ended; a thread that is
+// Runs work(0), ..., work(pieces - 1) on at most `threads` threads, and returns when all have ended; a thread that is
 // free takes the next one. A core that other programs keep busy therefore does fewer pieces, and the threads end at
 // nearly the same time. Throws the first exception; a signal ends all threads at their next stop points.
 //

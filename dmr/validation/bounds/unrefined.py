@@ -98,7 +98,7 @@ class Unrefined:
                 In a part of a mesh, a segment may go on outside.
 
         Raises:
-            OptionError: a reason is none that refinements give, or an index is not that of a triangle.
+            OptionError: refinements do not give one of the reasons, or an index is not that of a triangle.
         """
         count = len(mesh.triangles)
         result = cls.none(count)
