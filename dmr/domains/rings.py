@@ -28,7 +28,7 @@ def checked_points(points: ArrayLike, name: str) -> Float:
         raise InvalidMeshError(f"{name} must be a table (n, 2) of real numbers ({error})") from None
     if table.shape == (2,):
         raise InvalidMeshError(
-            f"{name} must be a table (n, 2) of points, and is a single one: a list of rings has one more level"
+            f"{name} must be a table (n, 2) of points, not a single point: give a list of rings, each a list of points"
         )
     if table.ndim != 2 or table.shape[1] != 2:
         raise InvalidMeshError(f"{name} must be a table (n, 2) of points, not of shape {table.shape}")

@@ -289,6 +289,16 @@ def _suggestion(path: Path) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
+# What to do with files of other kinds, by their suffixes.
+REMEDIES = {
+    (".png", ".jpg", ".jpeg"): "a picture is not a mesh: dmr view MESH --screenshot {name} draws one",
+    (".csv", ".txt", ".dat"): (
+        "tables of coordinates are neither read nor written; in Python, "
+        "dmr.domains.polygon(numpy.loadtxt({name!r}, delimiter=',')) makes an outline of one"
+    ),
+}
+
+
 def unknown_suffix(path: Path, *ours: str) -> str:
     """The message for an unknown suffix; `ours` are the valid suffixes that do not go through meshio."""
     if path.suffix.lower() in OF_PARTS:
@@ -296,6 +306,9 @@ def unknown_suffix(path: Path, *ours: str) -> str:
             f"{path.suffix} files are made of meshes in parts: dmr convert MESH FOLDER --parts N, then "
             f"dmr convert FOLDER {path.name}; they are not read"
         )
+    for suffixes, remedy in REMEDIES.items():
+        if path.suffix.lower() in suffixes:
+            return f"{remedy.format(name=path.name)}{_suggestion(path)}"
     what = f"unknown suffix {path.suffix}" if path.suffix else "the name has no suffix that says what it is"
     known = " ".join((*ours, *COMMON))
     return f'{what}{_suggestion(path)}; known are {known} and others: see "File formats" in the documentation'

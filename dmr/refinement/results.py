@@ -64,6 +64,9 @@ class Smoothing:
         return asdict(self)
 
 
+MESH_ATTRIBUTES = frozenset(name for name in (*Mesh.__dataclass_fields__, *vars(Mesh)) if not name.startswith("_"))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Refinement(HoldsFrozen):
     """A refined mesh and a report of its run. `repr` gives a one-line summary; `to_json()` gives all of the report.
@@ -131,6 +134,13 @@ class Refinement(HoldsFrozen):
 
     def __post_init__(self) -> None:
         freeze_fields(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raises AttributeError; says where an attribute of the mesh is found."""
+            told = f": its mesh has it, .mesh.{name}" if name in MESH_ATTRIBUTES else ""
+            raise AttributeError(f"'Refinement' object has no attribute {name!r}{told}", name=name, obj=self)
 
     @cached_property
     def parents(self) -> Int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
@@ -47,6 +48,9 @@ class FunctionSizes(SizeSource):
     function: Size
     name: str
     power: int = 1
+
+    def __post_init__(self) -> None:
+        _check_parameters(self.function, self.name)
 
     @property
     def by_kernels(self) -> bool:
@@ -104,6 +108,19 @@ def size_source(size: SizeSource | Size | float, name: str = "size") -> SizeSour
     if not (np.isfinite(length) and length > 0):
         raise OptionError(f"{option(name)} must be a finite number above 0, not {length:g}")
     return EqualSizes(length)
+
+
+def _check_parameters(function: Size, name: str) -> None:
+    """Raises OptionError for a function that cannot be called with points alone, such as one of x and y."""
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError:
+        raise OptionError(
+            f"{option(name)} must be a function of one argument, an array (n, 2) of points, that returns (n,) numbers: "
+            "points[:, 0] are x, points[:, 1] are y"
+        ) from None
+    except ValueError:  # some functions written in C do not tell
+        return
 
 
 def evaluate(size: Size, points: Float, name: str = "size") -> Float:

@@ -295,7 +295,8 @@ def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool)
                 kind += ", as the first one is"
             return f"has {fault.found} fields, beginning with the surplus {shown}; the edges of this file are {kind}"
         case native.NOT_WHOLE:
-            return f"{what} {shown} is not a whole number{row}"
+            names = "" if what == "weight" else "; .graphml and .parquet files may have nodes with names"
+            return f"{what} {shown} is not a whole number{row}{names}"
         case native.NOT_REAL:
             return f"{what} {shown} is not a number{row}"
         case native.TOO_LARGE:

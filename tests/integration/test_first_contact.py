@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +11,11 @@ from pathlib import Path
 import pytest
 
 import dmr
+import static_graph
 from dmr.cli import main
-from dmr.errors import InvalidMeshError, NativeLibraryError, OptionError
+from dmr.errors import FileError, InvalidMeshError, NativeLibraryError, OptionError
 from dmr.triangulation import bindings
+from static_graph.errors import FileError as GraphFileError
 
 HUGE = 10**400
 MESH = dmr.Mesh([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
@@ -98,3 +102,48 @@ def test_read_raises_file_not_found_error(tmp_path: Path):
         assert error.filename == str(tmp_path / "none.ele")
     else:
         pytest.fail("nothing was raised")
+
+
+def test_a_table_of_coordinates_is_refused_with_a_remedy(tmp_path: Path):
+    path = tmp_path / "outline.csv"
+    path.write_text("0,0\n1,0\n1,1\n")
+    with pytest.raises(FileError, match=r"polygon\(numpy\.loadtxt\('outline\.csv', delimiter=','\)\)"):
+        dmr.read(path)
+
+
+def test_a_picture_is_not_written_as_a_mesh(tmp_path: Path):
+    with pytest.raises(FileError, match=r"dmr view MESH --screenshot fine\.png draws one"):
+        dmr.write(tmp_path / "fine.png", MESH)
+
+
+@pytest.mark.parametrize("name", ["size", "max_edge", "area"])
+def test_a_function_of_x_and_y_is_refused_with_a_remedy(name: str):
+    with pytest.raises(OptionError, match=rf"^{name} must be a function of one argument, an array \(n, 2\) of points"):
+        dmr.refine(SQUARE, device="cpu", **{name: lambda x, y: x + y})
+
+
+def test_functions_of_points_may_have_further_arguments_with_defaults():
+    fine = dmr.refine(SQUARE, device="cpu", max_edge=lambda points, most=0.5: most + 0 * points[:, 0])
+    assert len(fine.mesh.triangles) > 2
+
+
+def test_attributes_of_the_mesh_are_found_from_its_refinement():
+    fine = dmr.refine(SQUARE, device="cpu")
+    for name in ("vertices", "triangles", "to_skfem"):
+        with pytest.raises(AttributeError, match=rf"has no attribute '{name}': its mesh has it, \.mesh\.{name}$"):
+            getattr(fine, name)
+    with pytest.raises(AttributeError, match=r"has no attribute 'colour'$"):
+        getattr(fine, "colour")  # noqa: B009
+    assert pickle.loads(pickle.dumps(copy.deepcopy(fine))).rounds == fine.rounds
+
+
+def test_a_single_ring_in_place_of_a_list_of_rings_is_named():
+    with pytest.raises(InvalidMeshError, match=r"hole 0 .* not a single point: give a list of rings"):
+        dmr.domains.polygon([(0, 0), (4, 0), (4, 4), (0, 4)], holes=[(1, 1), (2, 1), (2, 2)])
+
+
+def test_edges_between_names_are_refused_with_a_remedy(tmp_path: Path):
+    path = tmp_path / "edges.txt"
+    path.write_text("a b\nb c\n")
+    with pytest.raises(GraphFileError, match=r"\.graphml and \.parquet files may have nodes with names$"):
+        static_graph.read(path)
