@@ -302,7 +302,7 @@ class Mesh(HoldsFrozen):
         return mesh_dictionary(self)
 
     def __repr__(self) -> str:
-        return f"Mesh({len(self.vertices)} vertices, {len(self.triangles)} triangles, {len(self.segments)} segments)"
+        return f"Mesh({_counts(self, 'vertices', 'triangles', 'segments')})"
 
     def _repr_html_(self) -> str:
         """Returns a small picture for notebooks."""
@@ -383,7 +383,7 @@ class Pslg(HoldsFrozen):
         return pslg_dictionary(self)
 
     def __repr__(self) -> str:
-        return f"Pslg({len(self.vertices)} vertices, {len(self.segments)} segments, {len(self.holes)} holes)"
+        return f"Pslg({_counts(self, 'vertices', 'segments', 'holes')})"
 
     def _repr_html_(self) -> str:
         """Returns a small picture for notebooks."""
@@ -442,3 +442,12 @@ def _labels(holder: Mesh | Pslg, vertices: int, segments: int) -> dict[str, NDAr
         if attributes is None
         else real_table(attributes, (vertices, None), "vertex_attributes"),
     }
+
+
+def _counts(item: Mesh | Pslg, *names: str) -> str:
+    """Counts the rows of arrays: "4 vertices, 1 segment"."""
+    counts = [(len(getattr(item, name)), name) for name in names]
+    return ", ".join(f"{count} {_SINGULAR[name] if count == 1 else name}" for count, name in counts)
+
+
+_SINGULAR = {"vertices": "vertex", "triangles": "triangle", "segments": "segment", "holes": "hole"}

@@ -194,3 +194,9 @@ def test_a_collection_with_an_impossible_length_raised_a_value_error():
 
     with pytest.raises(KindError, match="leave_out must be a sequence"):
         listed("leave_out", Odd())
+
+
+def test_summaries_count_in_words():
+    mesh = dmr.Mesh([(0, 0), (1, 0), (0, 1)], [(0, 1, 2)], segments=[(0, 1)])
+    assert repr(mesh) == "Mesh(3 vertices, 1 triangle, 1 segment)"
+    assert repr(dmr.Pslg([(0, 0), (1, 0)], [(0, 1)])) == "Pslg(2 vertices, 1 segment, 0 holes)"
