@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from dmr.common.command_line.console import Console
 from dmr.common.command_line.program import run_program
-from static_graph.cli.arguments import build_parser
+from static_graph.cli.parsing.program import build_parser
 
 LOGS = ("static_graph", "dmr")  # including messages of the memory layer
 

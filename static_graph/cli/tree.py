@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from dmr.common.command_line.console import Console
 from dmr.common.command_line.parser import Arguments
-from static_graph.cli.arguments import TREE_COLUMNS
 from static_graph.cli.error_context import error_context
 from static_graph.cli.inputs import read_numbers
 from static_graph.cli.outputs import check_output, place, show, summarise
+from static_graph.cli.parsing.lists import TREE_COLUMNS
 from static_graph.io import write_columns
 from static_graph.trees.tours import Tree, euler_tour
 

@@ -17,7 +17,7 @@ from dmr import domains
 from dmr.cli.parsing.program import build_parser
 from dmr.common.text import naming_flags, option, remedy
 from dmr.errors import OptionError
-from static_graph.cli.arguments import build_parser as build_graph_parser
+from static_graph.cli.parsing.program import build_parser as build_graph_parser
 from tests.support.command_line import dmr as command
 from tests.support.command_line import environment, fails, written
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import static_graph
-from static_graph.cli.arguments import build_parser
+from static_graph.cli.parsing.program import build_parser
 from static_graph.graph.generation import PRESETS
 from static_graph.io.formats import FORMATS
 from static_graph.traversal.schemes.table import SCHEMES

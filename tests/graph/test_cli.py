@@ -18,7 +18,8 @@ import pytest
 
 from static_graph import CsrGraph, generate_list, generate_tree, read, write
 from static_graph.cli import main
-from static_graph.cli.arguments import ARRAY_FORMATS, GRAPH_FORMATS, build_parser
+from static_graph.cli.parsing.program import build_parser
+from static_graph.cli.parsing.shared import ARRAY_FORMATS, GRAPH_FORMATS
 from static_graph.io import arrays, formats, read_array
 from tests.support.paths import ROOT
 
