@@ -118,15 +118,8 @@ def validate(
     if not len(mesh.triangles):
         findings.add("triangles", "mesh", [None], lambda i: "has no triangles")
     shapes = TriangleShapes.of(mesh, points, min_angle, workers)
-    check_orientation(mesh, shapes, findings)
     topology = Topology.of(mesh.triangles, len(mesh.vertices), workers, shapes.used)
-    check_edges(mesh, topology, findings)
-    check_neighbours(mesh, topology, findings)
-    check_stars(mesh, topology, shapes, findings)
-    check_duplicates(mesh, topology, findings)
-    check_segments(mesh, topology, findings)
-    check_overlap(mesh, topology, findings)
-    check_delaunay(mesh, topology, points, shapes, findings)
+    _check_triangulation(mesh, points, shapes, topology, findings)
     origin = Origin.compare(mesh, input, convex_hull, topology, points, findings)
     chains = origin.chains
     if chains is None and (min_angle is not None or unrefined is not None):
@@ -175,6 +168,20 @@ def validate(
         exceptions=exceptions,
         unrefined={reason: tuple(triangles.tolist()) for reason, triangles in left.by_reason.items()},
     )
+
+
+def _check_triangulation(
+    mesh: Mesh, points: Points, shapes: TriangleShapes, topology: Topology, findings: Findings
+) -> None:
+    """Checks that the mesh is a constrained Delaunay triangulation, whatever it was made from."""
+    check_orientation(mesh, shapes, findings)
+    check_edges(mesh, topology, findings)
+    check_neighbours(mesh, topology, findings)
+    check_stars(mesh, topology, shapes, findings)
+    check_duplicates(mesh, topology, findings)
+    check_segments(mesh, topology, findings)
+    check_overlap(mesh, topology, findings)
+    check_delaunay(mesh, topology, points, shapes, findings)
 
 
 def check_options(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dmr.errors import InvalidMeshError
 from dmr.exact import Points, filters
 from dmr.exact.trigonometry import cosine_squared_above
-from dmr.mesh.types import Mesh
+from dmr.mesh.types import Int, Mesh
 from dmr.validation.arrays.pieces import Workers
 
 Float = NDArray[np.float64]
@@ -66,7 +66,6 @@ class TriangleShapes:
             workers: the threads.
         """
         triangles, count = mesh.triangles, len(mesh.vertices)
-        places = points.places
         scale = filters.unit(mesh.vertices)
         positive = np.empty(len(triangles), bool)
         used, wound = np.zeros(count, bool), np.zeros(count, bool)
@@ -80,20 +79,8 @@ class TriangleShapes:
                     f"names the vertices {part[row].tolist()}, but there are {count} vertices", "triangle", start + row
                 )
             used[part.ravel()] = True
-            corners = []
-            for k in range(3):
-                index = workers.buffer("index", len(part), np.int64)
-                np.copyto(index, part[:, k])
-                corner = workers.buffer(f"corner {k}", len(part), np.complex128)
-                corners.append(np.take(places, index, out=corner, mode="clip"))
-            windings = 0
-            for k in range(3):
-                here, p, q = (corners[(k + i) % 3].imag for i in range(3))
-                # A corner at v, from p counter-clockwise to q, spans less than 180 degrees. So it contains the +x
-                # direction (excluding the side of q) if and only if p is not above v and q is above v.
-                around = part[(p <= here) & (here < q), k]
-                wound[around] = True
-                windings += len(around)
+            corners = _corners(part, points, workers)
+            windings = _count_windings(part, corners, wound)
             with np.errstate(all="ignore"):
                 if scale != 1:
                     for corner in corners:
@@ -132,6 +119,30 @@ class TriangleShapes:
             np.concatenate([piece.unsure for piece in pieces]),
             {"min_angle": min(smallest), "max_angle": max(largest), "min_area": areas[0], "max_area": areas[1]},
         )
+
+
+def _corners(part: Int, points: Points, workers: Workers) -> list[NDArray[np.complex128]]:
+    """Returns the three corners of each triangle of a piece, x + y i, in buffers of the calling thread."""
+    corners = []
+    for k in range(3):
+        index = workers.buffer("index", len(part), np.int64)
+        np.copyto(index, part[:, k])
+        corner = workers.buffer(f"corner {k}", len(part), np.complex128)
+        corners.append(np.take(points.places, index, out=corner, mode="clip"))
+    return corners
+
+
+def _count_windings(part: Int, corners: list[NDArray[np.complex128]], wound: Mask) -> int:
+    """Sums the winding numbers of the triangles of a piece around their vertices, and marks these in `wound`."""
+    windings = 0
+    for k in range(3):
+        here, p, q = (corners[(k + i) % 3].imag for i in range(3))
+        # A corner at v, from p counter-clockwise to q, spans less than 180 degrees. So it contains the +x direction
+        # (excluding the side of q) if and only if p is not above v and q is above v.
+        around = part[(p <= here) & (here < q), k]
+        wound[around] = True
+        windings += len(around)
+    return windings
 
 
 def _cotangent_below(degrees: float) -> float | None:
