@@ -91,16 +91,8 @@ def triangulate_noting(
     require_memory(BYTES_PER_VERTEX * count, f"a triangulation of {counted(count, 'vertex', 'vertices')}")
     threads = available_threads() if device is None else _threads(device)
     prepared = Prepared(pslg.vertices, threads, downloads=not stays or is_read or 2 * count < FEWEST_TO_STAY)
-    if method == "rounds" and device is not None:
-        plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, meanwhile=prepared.run)
-        if plane is None:
-            notes.append(
-                "segments overlap or cross, or need many flips: CPU threads insert them, not rounds of kernels"
-            )
-            plane = triangulate_plane(pslg, convex_hull=convex_hull, threads=threads)
-    else:
-        used = None if method == "serial" else device
-        plane = fastest_plane(pslg, used, convex_hull=convex_hull, meanwhile=prepared.run)
+    plane, by_others = _plane_by(method, pslg, device, convex_hull=convex_hull, meanwhile=prepared.run, threads=threads)
+    notes += by_others
     conflicts = describe_conflicts(pslg, plane)
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
@@ -162,6 +154,23 @@ def fastest_plane(
 def _threads(device: Device) -> int:
     """Returns how many CPU threads work beside or as a device."""
     return device.threads or available_threads()
+
+
+def _plane_by(
+    method: str, pslg: Pslg, device: Device | None, *, convex_hull: bool, meanwhile: Callable[[], None], threads: int
+) -> tuple[Plane, list[str]]:
+    """Triangulates the plane around a graph by a method; returns it, and what a user should know.
+
+    `meanwhile` is called while a GPU triangulates, `threads` are those of a CPU that takes over.
+    """
+    if method != "rounds" or device is None:
+        used = None if method == "serial" else device
+        return fastest_plane(pslg, used, convex_hull=convex_hull, meanwhile=meanwhile), []
+    plane = _plane_by_rounds(pslg, device, convex_hull=convex_hull, meanwhile=meanwhile)
+    if plane is not None:
+        return plane, []
+    plane = triangulate_plane(pslg, convex_hull=convex_hull, threads=threads)
+    return plane, ["segments overlap or cross, or need many flips: CPU threads insert them, not rounds of kernels"]
 
 
 def _plane_by_rounds(
