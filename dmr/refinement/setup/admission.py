@@ -19,7 +19,7 @@ from dmr.common.text import counted
 from dmr.errors import InvalidMeshError, OutOfMemoryError
 from dmr.memory import Device, DeviceArray, Enumeration, argsort, constant, scan
 from dmr.mesh.naming import number
-from dmr.mesh.provenance import links_of
+from dmr.mesh.provenance import Links, links_of
 from dmr.mesh.types import Int, Mesh, check_indices
 from dmr.refinement.setup.boundary import check_boundary, outline_of
 from dmr.refinement.state.device_mesh import FEW_TRIANGLES, DeviceMesh, usual_capacity
@@ -27,6 +27,7 @@ from dmr.refinement.state.records import POINT, SUBSEGMENT, TRIANGLE
 from dmr.triangulation.deferred import triangle_count
 from dmr.triangulation.meshing import OnDevice
 from dmr.triangulation.rounds.curve import order_along_curve, surveyed
+from dmr.triangulation.rounds.triangles import DeviceTriangles
 from dmr.triangulation.segment_order import sorted_segments
 
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
@@ -108,13 +109,9 @@ def admit(
         order = rank = _in_order(device, n)
     triangle_order = _order_triangles(device, corners, rank, m) if ordered else _in_order(device, m)
     device.launch("make_triangles", m, corners, rank, triangle_order, triangles)
-    first, half_edges, known = None, None, None
-    if found is not None and on_device is not None:
-        known = on_device.sides, _link_known(found.neighbour_table, triangles, triangle_order)
-    elif links is not None and device.threads:  # a GPU finds the links faster than they can be copied to it
-        neighbours = device.as_input(links.neighbours.reshape(-1))
-        known = links.sides, _link_known(neighbours, triangles, triangle_order)
-    else:
+    first, half_edges = None, None
+    known = _known_links(found, on_device, links, triangles, triangle_order)
+    if known is None:
         first, half_edges = _list_half_edges(device, triangles, n)
         _link(device, triangles, first, half_edges, triangle_order, proven=proven)
     if not proven and not trusted:
@@ -124,15 +121,11 @@ def admit(
     named = _attach_segments(mesh, ends, triangles, first, half_edges, rank, sides, proven=proven)
     subsegments, acute, any_acute, anchor = _mark_corners(named, triangles, points)
 
-    regions, area_bounds = None, None
     if found is not None and on_device is not None:
-        if on_device.attributes is not None:
-            regions = found.label_table, device.array(on_device.attributes)
-        if on_device.area_bounds is not None:
-            area_bounds = device.empty(m, np.float64)
-            device.launch("gather_float64", m, device.array(on_device.area_bounds), found.label_table, area_bounds)
+        regions, area_bounds = _of_parts(found, on_device, device)
         carries = regions is not None
     else:
+        regions = None
         carries = mesh.triangle_attributes is not None and mesh.triangle_attributes.shape[1] > 0
         area_bounds = None if mesh.area_bounds is None else device.array(mesh.area_bounds)
     bounded = area_bounds is not None
@@ -210,6 +203,26 @@ def _list_half_edges(device: Device, triangles: DeviceArray, vertices: int) -> t
     half_edges = device.empty(3 * triangles.size, np.int32)
     device.launch("list_edges_out", triangles.size, triangles, first, counts, half_edges)
     return first, half_edges
+
+
+def _known_links(
+    found: DeviceTriangles | None,
+    on_device: OnDevice | None,
+    links: Links | None,
+    triangles: DeviceArray,
+    triangle_order: DeviceArray,
+) -> tuple[Int, DeviceArray] | None:
+    """Links triangles as their triangulation has found them, on the device or on the host.
+
+    Returns:
+        The sides of its segments (`Links.sides`), and the places of its triangles; None if nothing is known.
+    """
+    device = triangles.device
+    if found is not None and on_device is not None:
+        return on_device.sides, _link_known(found.neighbour_table, triangles, triangle_order)
+    if links is None or not device.threads:  # a GPU finds the links faster than they can be copied to it
+        return None
+    return links.sides, _link_known(device.as_input(links.neighbours.reshape(-1)), triangles, triangle_order)
 
 
 def _link_known(neighbours: DeviceArray, triangles: DeviceArray, triangle_order: DeviceArray) -> DeviceArray:
@@ -327,6 +340,19 @@ def _mark_corners(
         device.launch("find_anchors", count, subsegments, acute, count, anchor)
         device.launch("name_anchors", points.size, subsegments, count, anchor)
     return subsegments, acute, bool(there_are), anchor
+
+
+def _of_parts(
+    found: DeviceTriangles, on_device: OnDevice, device: Device
+) -> tuple[tuple[DeviceArray, DeviceArray] | None, DeviceArray | None]:
+    """Returns the regions (`DeviceMesh.regions`) and area bounds of the triangles that the device has made."""
+    regions, bounds = None, None
+    if on_device.attributes is not None:
+        regions = found.label_table, device.array(on_device.attributes)
+    if on_device.area_bounds is not None:
+        bounds = device.empty(found.count, np.float64)
+        device.launch("gather_float64", found.count, device.array(on_device.area_bounds), found.label_table, bounds)
+    return regions, bounds
 
 
 def _attributes(mesh: Mesh, device: Device, order: DeviceArray) -> DeviceArray:
