@@ -289,7 +289,7 @@ def _suggestion(path: Path) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-# What to do with files of other kinds, by their suffixes.
+# Remedies for files of other kinds, by their suffixes.
 REMEDIES = {
     (".png", ".jpg", ".jpeg"): "a picture is not a mesh: dmr view MESH --screenshot {name} draws one",
     (".csv", ".txt", ".dat"): (

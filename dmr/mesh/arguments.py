@@ -13,7 +13,7 @@ from dmr.common.text import option
 from dmr.errors import OptionError, WrongTypeError
 from dmr.mesh.types import Mesh, Pslg, check_indices
 
-# How triangulations of other packages become meshes, by the attributes that they have.
+# The conversion of triangulations of other packages, by the attributes that they have.
 _TRIANGULATIONS = {
     ("points", "simplices"): "d.points, d.simplices",  # scipy.spatial.Delaunay
     ("x", "y", "triangles"): "numpy.column_stack([t.x, t.y]), t.triangles",  # matplotlib.tri.Triangulation

@@ -24,7 +24,7 @@ from dmr.errors import LostWorkerError
 
 log = logging.getLogger("dmr")
 
-# How often a task runs again after its process died; Dask has the same limit (`allowed-failures`).
+# The most times that a task runs again after its process died; Dask has the same limit (`allowed-failures`).
 MOST_REPEATS = 3
 LIGHT_SHARE = 2  # light tasks get this part of a worker's share of the cores; they take about as long as a band
 NOT_STARTED = (
@@ -80,7 +80,7 @@ class ProcessPool:
         sharing = sum(not each[0].light for each in waiting)
         running: dict[Future[list[dict[str, Any]]], Sequence[Task]] = {}
         while waiting or running:
-            # What is submitted begins soon: only tasks that can have been the cause count as lost.
+            # Submitted tasks begin soon: only tasks that can have been the cause count as lost.
             while waiting and len(running) < self._workers:
                 try:
                     threads = self._threads(min(self._workers, sharing) or self._workers)

@@ -29,7 +29,7 @@ class NumberedList(Structure):
 
 
 class Demand(Structure):
-    """What a triangle of the result must meet (`Demand`): see `predict`."""
+    """The bounds that triangles of the result meet (`Demand`): see `predict`."""
 
     _fields_ = members("double cosine_squared long_edge for_skinny over_fewest max_area most", "address bounds")
 
@@ -91,7 +91,7 @@ def linked(triangles: NDArray[np.int32], vertices: int, threads: int) -> NDArray
     return found
 
 
-# What `predict` finds of each triangle, in the order of the library's arguments.
+# The outputs of `predict` for each triangle, in the order of the library's arguments.
 PREDICTED = {"areas": np.float64, "by_angle": np.float64, "by_size": np.float64, "weights": np.int64, "thin": np.bool_}
 
 

@@ -1,4 +1,4 @@
-// How many triangles of the result bounds predict in each triangle of a mesh.
+// The number of triangles of the result that bounds predict in each triangle of a mesh.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline double squared_length(Point a, Point b) {
     return x * x + y * y;
 }
 
-// What a triangle of the result must meet (`Demand` of native.py).
+// The bounds that triangles of the result meet (`Demand` of native.py).
 struct Demand {
     double cosine_squared; // of the bound on angles
     double long_edge;      // over the height above it: longer edges make a skinny triangle thin

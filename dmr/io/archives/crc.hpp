@@ -74,7 +74,7 @@ constexpr std::uint32_t power_of_x(std::uint64_t bits) {
     return result;
 }
 
-// What appending `count` bytes multiplies a check sum by.
+// The factor by which appending `count` bytes multiplies a check sum.
 inline std::uint32_t shift_by(std::uint64_t count) { return power_of_x(8 * count); }
 
 // The check sum of bytes with the check sum `first`, followed by `count` bytes with the check sum `second`.
@@ -86,7 +86,7 @@ inline std::uint32_t joined_crc(std::uint32_t first, std::uint32_t second, std::
 
 constexpr std::size_t BLOCK = 64, LANE = 16; // bytes
 
-// What the halves of 16 bytes are multiplied by to take the place of 16 bytes that follow `bits` later.
+// The factors by which the halves of 16 bytes take the place of 16 bytes that follow `bits` later.
 constexpr std::uint64_t first_factor(int bits) { return std::uint64_t(power_of_x(bits + 32)) << 1; }
 constexpr std::uint64_t second_factor(int bits) { return std::uint64_t(power_of_x(bits - 32)) << 1; }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# How a format stores arrays: all, under names of our own; only vertex arrays; Gmsh's tags with their names, and vertex
-# arrays; one integer per element; named sets of elements; not at all.
+# The ways in which a format stores arrays: all, under names of our own; only vertex arrays; Gmsh's tags with their
+# names, and vertex arrays; one integer per element; named sets of elements; not at all.
 Data = Literal["arrays", "vertex arrays", "gmsh tags", "labels", "sets", "nothing"]
 
 

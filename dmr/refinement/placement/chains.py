@@ -23,8 +23,8 @@ from dmr.sizing.source import SizeSource
 # one size is wanted, the same holds in narrow domains, and elsewhere for pieces of long segments.
 NARROW = 3.0  # sizes: the mean width below which a domain is narrow
 LONG_SEGMENT = 16.0  # sizes
-# How much longer than its number of pieces a whole segment may be, in sizes: where one size is wanted, and where sizes
-# vary. Segments as long as their own size are a little longer than those of shorter neighbours.
+# The most by which a whole segment is longer than its number of pieces, in sizes: where one size is wanted, and where
+# sizes vary. Segments as long as their own size are a little longer than those of shorter neighbours.
 TOLERANCE, UNEVEN_TOLERANCE = 0.01, 0.1
 FEWEST_TO_CARRY = 3.0  # sizes; shorter segments take over no error
 ALMOST = 0.9999  # rounding makes a segment of a whole number of sizes slightly shorter

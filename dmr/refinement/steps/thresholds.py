@@ -20,7 +20,8 @@ _ONE = 1 << _BITS
 # pi to 70 digits, in units of 2^-200
 _PI = (31415926535897932384626433832795028841971693993751058209749445923078164 << _BITS) // 10**70
 
-# How much stricter than the bound the kernels' tests are, relative to cos^2 and to areas: more than rounding errors.
+# The margin by which the kernels' tests are stricter than the bound, relative to cos^2 and to areas: more than their
+# rounding errors.
 MARGIN = 2.0**-40
 
 

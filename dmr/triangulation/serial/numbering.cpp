@@ -42,7 +42,7 @@ struct Ordered {
     HalfEdge at;  // where it begins
 };
 
-// What the first pass notes about a face that is not a ghost: its lowest corner, and how many triangles with the same
+// The first pass's record of a face that is not a ghost: its lowest corner, and how many triangles with the same
 // lowest vertex were counted before.
 constexpr int CORNER_BITS = 2;
 

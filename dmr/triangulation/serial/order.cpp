@@ -22,7 +22,7 @@ class CurveTable {
                 for (uint32 y = 0; y < CELLS; ++y) {
                     const uint32 around = state & AROUND ? CELLS - 1 : 0;
                     const uint32 u = (state & SWAPPED ? y : x) ^ around, v = (state & SWAPPED ? x : y) ^ around;
-                    // How the curve passes through the quadrants of the cell.
+                    // The order of the cell's quadrants along the curve.
                     const uint32 lower_left = hilbert_index<uint32>(2 * u, 2 * v, LEVELS + 1) & 3;
                     const uint32 upper_left = hilbert_index<uint32>(2 * u, 2 * v + 1, LEVELS + 1) & 3;
                     const bool turned = lower_left == 2, swapped = (upper_left == 3) != turned;

@@ -39,7 +39,7 @@ struct InsertionOrder {
 
 InsertionOrder insertion_order(const Table<Place> &along, const Point *points, int threads);
 
-// Where to cut [begin, end) into parts of nearly equal size: parts + 1 places, none between two indices of which
+// Places that cut [begin, end) into parts of nearly equal size: parts + 1 places, none between two indices of which
 // joined(i) says that i belongs to i - 1.
 template <class Joined> std::vector<size_t> cut_between(size_t begin, size_t end, int parts, const Joined &joined) {
     std::vector<size_t> cuts(parts + 1, end);

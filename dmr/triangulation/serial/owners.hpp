@@ -52,7 +52,8 @@ struct InStrip {
     }
 };
 
-// Where to cut the plane into strips: one bound more than strips, with about as many of `count` places between any two.
+// Bounds that cut the plane into strips: one bound more than strips, with about as many of `count` places between any
+// two.
 template <class Height> std::vector<float64> bounds_of_strips(int strips, size_t count, const Height &height) {
     constexpr size_t SAMPLE = 64; // places per strip
     constexpr float64 UNBOUNDED = std::numeric_limits<float64>::infinity();

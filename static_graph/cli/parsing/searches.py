@@ -10,7 +10,7 @@ from dmr.common.command_line.values import count, number, positive
 from static_graph.cli.parsing.shared import add_command, add_graph, add_output, mda
 from static_graph.traversal.schemes.table import BALANCES, OPTIONS, balances_with
 
-# How the command line reads and shows the values of each kind of scheme option.
+# The parser and the placeholder of each kind of scheme option.
 OPTION_VALUES: dict[str, tuple[Callable[[str], Any], str]] = {
     "count": (count, "N"),
     "positive": (positive, "N"),

@@ -12,7 +12,7 @@ namespace triangulation {
 
 namespace {
 
-// Where two pieces cross.
+// The crossing of two pieces.
 struct Crossing {
     int32 low, high; // segments
     int32 pieces[2];

@@ -10,12 +10,12 @@
 
 namespace triangulation {
 
-// How far a vertex may be from a segment that passes through it, in units in the last place of the segment's
+// The largest distance of a vertex from a segment that passes through it, in units in the last place of the segment's
 // coordinates: a rounded crossing is off by half a unit in each coordinate.
 constexpr float64 REACH = 1.5;
 
-// How often two segments may be joined where they do not cross and no vertex is within reach of both: this requires
-// coordinates of different magnitudes, and rounding that bends the two across each other repeatedly.
+// The most times that two segments are joined where they do not cross and no vertex is within reach of both: this
+// requires coordinates of different magnitudes, and rounding that bends the two across each other repeatedly.
 constexpr int32 MOST_TIES = 64;
 
 // ---- Crossings ------------------------------------------------------------------------------------------------------
