@@ -273,7 +273,7 @@ INLINE int incircle(Point a, Point b, Point c, Point d) {
     return sign == UNSURE ? incircle_exact(a, b, c, d) : sign;
 }
 
-// How a kernel evaluates predicates: exact (`EXACT`), or filtered on a GPU (`FILTERED`), which leaves
+// The ways in which a kernel evaluates predicates: exact (`EXACT`), or filtered on a GPU (`FILTERED`), which leaves
 // inconclusive cases to a kernel that follows. On a GPU the calls of exact arithmetic would cost the kernels of the
 // common case half of their threads, because of the registers that they need; on a CPU they cost nothing unless they
 // are made.

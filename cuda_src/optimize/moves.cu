@@ -12,7 +12,7 @@
 #include "optimize/star.cuh"
 #include "primitives/hash.cuh"
 
-// How a vertex may move: not at all, along its input segment, or anywhere in its star.
+// The moves that a vertex may make: none, along its input segment, or anywhere in its star.
 enum Mobility : uint8 { FIXED, SLIDING, FREE };
 
 constexpr int FIRST_COLOURS = 8; // chosen at random at first

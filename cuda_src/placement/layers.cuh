@@ -18,7 +18,8 @@ constexpr float64 ROOT_OF_THREE = 1.7320508075688772;
 constexpr float64 LAYER_EVEN = 0.1; // largest relative difference of the sizes at both walls,
 constexpr int NEAR_LAYERS = 5;      // unless there are few layers
 
-// Where the ray from p in a direction meets the piece u-w, in units of the direction; INFINITE if it does not.
+// The distance at which the ray from p in a direction meets the piece u-w, in units of the direction; INFINITE if it
+// does not.
 INLINE float64 distance_along(Point p, Point direction, Point u, Point w) {
     const Point piece = {w.x - u.x, w.y - u.y}, way = {u.x - p.x, u.y - p.y};
     const float64 across = direction.x * piece.y - direction.y * piece.x;

@@ -1,4 +1,4 @@
-// What a front consists of: its nodes, and proposals of further ones.
+// The nodes of a front, and proposals of further ones.
 #pragma once
 
 #include "geometry/predicates.cuh"

@@ -1,4 +1,4 @@
-// What a node of the front proposes: the apexes of triangles with the nodes around it.
+// The proposals of a node of the front: the apexes of triangles with the nodes around it.
 #pragma once
 
 #include "placement/proposals.cuh"

@@ -68,7 +68,7 @@ template <class Stride, class Element = Index, class Number = Index> class Indic
     Stride stride_;
 };
 
-// What a team keeps in its shared memory for Grid::barrier_with.
+// The state of a team, in its shared memory, for Grid::barrier_with.
 struct MeetingSpace {
     uint64 message; // of the last barrier; the highest bit changes with each barrier
     int32 is_last;  // whether the team was the last one to arrive

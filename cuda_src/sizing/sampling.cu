@@ -66,7 +66,7 @@ KERNEL_STRUCT(DividedRectangles) {
     int32 *meets;      // by row and quadrant: whether that may meet the domain
 };
 
-// When a rectangle is divided.
+// The conditions under which a rectangle is divided.
 KERNEL_STRUCT(DivisionRule) {
     float64 width;    // of the rectangles; infinite where all are divided
     float64 coarsest; // widest rectangle, in sizes at its corners,

@@ -66,7 +66,7 @@ INLINE int32 find_edge(const Plane &plane, int32 a, int32 b, int32 *smaller_star
     }
 }
 
-// Where the straight way to p begins, from the start of a half-edge: the half-edge from there that points at p or past
+// The start of the straight way to p, from the start of a half-edge: the half-edge from there that points at p or past
 // it, or to a vertex on the way; otherwise the one opposite that start which the way crosses, directed from its right
 // to its left. NOTHING if the way leaves the hull at once.
 INLINE int32 toward(const Plane &plane, int32 first, Point p) {

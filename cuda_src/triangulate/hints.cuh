@@ -1,4 +1,4 @@
-// Where the search for a point starts: at a triangle of a vertex that is near on the curve.
+// The start of the search for a point: a triangle of a vertex that is near on the curve.
 //
 // `slots` has an entry per vertex, followed by coarser levels: an entry for every 16 of the level before, up to a level
 // with a single one. The entry of a vertex is

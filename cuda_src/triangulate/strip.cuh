@@ -17,8 +17,8 @@ INLINE bool is_edge(const Plane &plane, int32 way, const Subsegment &piece) {
     return start == piece.from || start == piece.to;
 }
 
-// How a piece comes into the plane: the half-edge from its start to its end if they are joined, otherwise the first one
-// that the piece crosses, seen from its end with fewer edges. NOTHING if it is blocked there by a subsegment.
+// The entry of a piece into the plane: the half-edge from its start to its end if they are joined, otherwise the first
+// one that the piece crosses, seen from its end with fewer edges. NOTHING if it is blocked there by a subsegment.
 INLINE int32 find_way(const Plane &plane, const Subsegment &piece) {
     int32 a = piece.from;
     const int32 joined = find_edge(plane, piece.from, piece.to, &a);

@@ -9,7 +9,7 @@
 #include "graph/engine/loop.cuh"
 #include "graph/engine/reductions.cuh"
 
-// How the loops are distributed.
+// The distribution of the loops.
 enum Strategy : int64 { BASELINE, HIERARCHICAL, LOCAL, GLOBAL };
 
 KERNEL_STRUCT(Collapse) {

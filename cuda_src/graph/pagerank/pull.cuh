@@ -68,7 +68,7 @@ INLINE void for_shares(const Team &team, const Csr &back, const uint64 *ratios, 
     }
 }
 
-// Where the sum of the first k shares of a tile is.
+// The place of the sum of the first k shares of a tile.
 INLINE int32 sum_place(int32 k) { return ONE_MEMBER ? k : k + int32(uint32(k) / PAD); }
 
 // Replaces shares by their prefix sums; each member takes ITEMS neighbouring ones.

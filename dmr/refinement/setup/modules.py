@@ -22,6 +22,7 @@ PLACEMENT = (
     "placement/lattice",
     "placement/outline",
     "placement/smoothing",
+    "placement/lifting",
     "primitives/device_loop",
     "sizing/sizes",
 )
