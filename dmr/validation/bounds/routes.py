@@ -101,11 +101,6 @@ class Routes:
             ahead, disks = ahead[ahead], disks.common(disks[ahead])
             self._levels.append((ahead, disks))
 
-    def end_of(self, triangle: int) -> int:
-        """Return the target to which the route of a triangle leads, or -1 if it has none."""
-        place = self._place.get(triangle, -1)
-        return int(self._triangles[self._levels[-1][0][place]]) if place >= 0 else -1
-
     def follow(self, triangles: list[int], start: Float, stop: Float) -> list[int]:
         """Follow the routes of triangles as far as all circles on them meet the lines from `start` to `stop`.
 
