@@ -1,4 +1,4 @@
-"""Smooths the points that the front has placed, in the triangulation of them (`cuda_src/placement`: `smoothing`, `lifting`).
+"""Smooths the points that the front has placed, in their triangulation (`cuda_src/placement`: `smoothing`, `lifting`).
 
 Where two fronts meet, points are too near to each other or too far apart. A few rounds of Laplace's smoothing, with
 flips, spread this; then the vertices of the smallest angles are moved until these angles are larger, or no move helps.
