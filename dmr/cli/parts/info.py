@@ -29,7 +29,9 @@ def run(arguments: Arguments, console: Console) -> int:
         return 0
     sizes = [int(each["triangles"]) for each in parts.manifest["parts"]]
     rows = comparison(None, summary, arguments.min_angle, None)
-    rows[2:2] = [["parts", f"{len(parts):,}"], ["triangles in a part", f"{min(sizes):,} to {max(sizes):,}"]]
+    fewest, most = min(sizes), max(sizes)
+    extent = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    rows[2:2] = [["parts", f"{len(parts):,}"], ["triangles in a part", extent]]
     console.emit(str(arguments.mesh), "1")
     for line in aligned([*rows, *name_rows(parts.names)], left=(0, 1)):
         console.emit(line)

@@ -90,6 +90,8 @@ def test_info_of_parts_agrees_with_that_of_the_whole(folder, capsys):
     code, out, _ = command_line.dmr(capsys, "info", "out")
     assert code == 0 and re.search(rf"triangles +{measured.triangles:,}\n", out)
     assert "a folder of parts has no layers" in fails(capsys, 2, "info", "out", "--layer", "land")
+    dmr.distributed.partition(plate(), "one", 1)
+    assert re.search(r"triangles in a part +[\d,]+\n", command_line.dmr(capsys, "info", "one")[1])
 
 
 def test_missing_folders_and_manifests_are_named(folder, capsys):
