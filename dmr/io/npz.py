@@ -19,6 +19,7 @@ from dmr.common.files.replacing import replace_files
 from dmr.common.threads import thread_count
 from dmr.errors import FileContentError, OutOfMemoryError, file_error, mesh_from_file
 from dmr.io.archives import npz as archives
+from dmr.io.archives.columns import ArrivingColumn, Column, copied
 from dmr.memory import Arriving, rows_of
 from dmr.mesh.names import MARKERS, REGIONS
 from dmr.mesh.types import Mesh, Pslg
@@ -132,14 +133,14 @@ def write_npz(path: Path, item: Mesh | Pslg, *, overwrite: bool, threads: int | 
     return replace_files([(path, fill)], overwrite=overwrite)
 
 
-def _column(array: NDArray[Any]) -> archives.Column | archives.Arriving:
+def _column(array: NDArray[Any]) -> Column | ArrivingColumn:
     """Returns an array for the archive: a large one in pieces, between which signals are handled."""
     table = rows_of(array)
     if array.nbytes <= _PIECE_BYTES and not isinstance(table, Arriving):
-        return archives.copied(array)
+        return copied(array)
     rows = max(1, _PIECE_BYTES * len(array) // array.nbytes)
     pieces = partial(_pieces, table if isinstance(table, Arriving) else np.ascontiguousarray(array), rows)
-    return archives.Arriving(array.dtype, array.shape, pieces)
+    return ArrivingColumn(array.dtype, array.shape, pieces)
 
 
 def _pieces(array: NDArray[Any] | Arriving, rows: int) -> Iterator[NDArray[Any]]:

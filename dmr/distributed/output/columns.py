@@ -15,7 +15,7 @@ from dmr.distributed.tiles.pieces import PER_VERTEX, joined_rows, tables_of_vert
 from dmr.distributed.tiles.result.few_labels import few_labels, rows_of_labels
 from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import United
-from dmr.io.archives.npz import Column, Indexed, copied, gathered, translated
+from dmr.io.archives.columns import Column, Indexed, copied, gathered, translated
 from dmr.io.npz import OF_ROWS, VERSION_KEY, VERSION_WITH_LABELS, mesh_arrays
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Mesh

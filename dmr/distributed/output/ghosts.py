@@ -31,7 +31,7 @@ from dmr.distributed.tiles.result.sections import NONE_MISSING, Section, section
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.numbering import is_among
 from dmr.distributed.unions.union import Numbers, unite
-from dmr.io.archives.npz import copied
+from dmr.io.archives.columns import copied
 from dmr.io.part_names import part_name
 from dmr.mesh.types import Int
 

@@ -17,7 +17,8 @@ from dmr.distributed.tiles.result.core_file import ARRAYS, begin_core
 from dmr.distributed.tiles.result.sections import Section
 from dmr.distributed.unions.union import Numbers, United, check_length, unite
 from dmr.errors import file_error
-from dmr.io.archives.npz import NONE_BEGUN, Begun, Column, copied, numbered, write_npz
+from dmr.io.archives.columns import Column, copied, numbered
+from dmr.io.archives.npz import NONE_BEGUN, Begun, write_npz
 
 Int64 = NDArray[np.int64]
 

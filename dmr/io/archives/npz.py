@@ -16,30 +16,14 @@ import math
 import os
 import struct
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dmr.io.archives.native import (
-    COPIED,
-    GATHERED,
-    MOST_WRITERS,
-    NO_FILE,
-    NUMBERED,
-    TRANSLATED,
-    NativeColumn,
-    Source,
-    library,
-)
-
-Array = NDArray[Any]
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-
-NO_ROWS: Int32 = np.empty(0, np.int32)
+from dmr.io.archives.columns import Array, ArrivingColumn, Column, copied
+from dmr.io.archives.native import COPIED, MOST_WRITERS, NO_FILE, NativeColumn, Source, library
 
 # Fields of zip headers, as Python's zipfile sets them for a stream of unknown length.
 VERSION, UNIX, EARLIEST_DAY = 45, 3, 1 << 5 | 1
@@ -48,42 +32,6 @@ PAGE = 4096  # bytes: arrays with room begin on a page, so that they can be mapp
 IN_EXTRA, MOST = 0xFFFFFFFF, 2**31 - 1
 LOCAL, CENTRAL, EXTRA = struct.Struct("<4s2B4HL2L2H"), struct.Struct("<4s4B4HL2L5H2L"), struct.Struct("<HHQQ")
 END, END_64, LOCATOR_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """An array that is made of others.
-
-    Attributes:
-        dtype, shape: of the array; kind: how it is made (`native`).
-        sources: the arrays; counts: the rows that each contributes.
-        tables: of each, what replaces its entries, or which rows are taken; origins: which of all rows are taken.
-        firsts: of each, what the entry -1 stands for.
-    """
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    kind: int
-    sources: Sequence[Array]
-    counts: Sequence[int]
-    tables: Sequence[Int32 | None]
-    origins: Int32 | None = None
-    firsts: Sequence[int] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Arriving:
-    """An array that arrives in pieces.
-
-    Attributes:
-        dtype, shape: of the array.
-        pieces: yields its rows in order, in contiguous arrays of at least one row, which are no longer used when the
-            next one is requested.
-    """
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    pieces: Callable[[], Iterable[Array]]
 
 
 class Begun(NamedTuple):
@@ -103,45 +51,6 @@ class Begun(NamedTuple):
 
 UNKNOWN = -1
 NONE_BEGUN: Mapping[str, Begun] = {}
-
-
-class Indexed(NamedTuple):
-    """Rows of a table, given by their numbers: (k,) of any integers that fit int32."""
-
-    table: Array
-    rows: NDArray[np.integer[Any]]
-
-
-def copied(*arrays: Array | Indexed) -> Column:
-    """Returns the column of arrays one after another, which have equal dtypes and further axes."""
-    given = [each if isinstance(each, Indexed) else Indexed(each, NO_ROWS) for each in arrays]
-    tables = [np.ascontiguousarray(each.table) for each in given]
-    rows = [None if each.rows is NO_ROWS else np.ascontiguousarray(each.rows, np.int32) for each in given]
-    counts = [len(np.atleast_1d(table)) if row is None else len(row) for table, row in zip(tables, rows, strict=True)]
-    shape = (sum(counts), *tables[0].shape[1:]) if given[0].table.ndim else ()
-    return Column(tables[0].dtype, shape, COPIED, tables, counts, rows)
-
-
-def translated(arrays: Sequence[Int32], tables: Sequence[Int32]) -> Column:
-    """Returns the column of int32 arrays one after another, each entry replaced by that of the array's table."""
-    rows = [np.ascontiguousarray(array, np.int32) for array in arrays]
-    shape = (sum(map(len, arrays)), *rows[0].shape[1:])
-    counts = [len(each) for each in rows]
-    return Column(np.dtype(np.int32), shape, TRANSLATED, rows, counts, [np.ascontiguousarray(each) for each in tables])
-
-
-def gathered(arrays: Sequence[Array], origins: Int32) -> Column:
-    """Returns the column of the rows `origins`, which are counted over all arrays; these have equal dtypes."""
-    rows = [np.ascontiguousarray(array) for array in arrays]
-    shape = (len(origins), *rows[0].shape[1:])
-    return Column(rows[0].dtype, shape, GATHERED, rows, [len(each) for each in rows], [None] * len(rows), origins)
-
-
-def numbered(arrays: Sequence[Int64], firsts: Sequence[int]) -> Column:
-    """Returns the column of int64 arrays one after another, with numbers from `firsts` on in place of -1, -2, ..."""
-    rows = [np.ascontiguousarray(array, np.int64) for array in arrays]
-    counts = [len(each) for each in rows]
-    return Column(np.dtype(np.int64), (sum(counts),), NUMBERED, rows, counts, [None] * len(rows), firsts=firsts)
 
 
 @dataclass(eq=False)
@@ -193,8 +102,8 @@ class ArchiveWriter:
         self._end = 0
         self._next = max((each.end for each in begun.values()), default=0)  # the end after the next array
 
-    def add(self, columns: Mapping[str, Column | Arriving]) -> None:
-        """Writes arrays, by name; those of one call that are no `Arriving` are written together.
+    def add(self, columns: Mapping[str, Column | ArrivingColumn]) -> None:
+        """Writes arrays, by name; those of one call that are no `ArrivingColumn` are written together.
 
         Raises:
             OSError: they cannot be written.
@@ -240,7 +149,7 @@ class ArchiveWriter:
 
 def write_npz(
     descriptor: int,
-    columns: Mapping[str, Column | Arriving],
+    columns: Mapping[str, Column | ArrivingColumn],
     threads: int,
     begun: Mapping[str, Begun] = NONE_BEGUN,
 ) -> None:
@@ -268,7 +177,7 @@ def places_of_first_rows(
     """
     found, end = {}, PAGE
     for name, (dtype, shape) in rows.items():
-        member = _member(_file_of(name), end, Arriving(dtype, shape, tuple))
+        member = _member(_file_of(name), end, ArrivingColumn(dtype, shape, tuple))
         found[name] = -(-member.native.offset // PAGE) * PAGE
         end = found[name] + most[name] * member.native.row_bytes
     return found
@@ -350,7 +259,7 @@ def _write(descriptor: int, members: Sequence[_Member], threads: int, *, holes: 
         member.native.crc = written.crc
 
 
-def _member(name: bytes, end: int, column: Column | Arriving, first: Begun | None = None) -> _Member:
+def _member(name: bytes, end: int, column: Column | ArrivingColumn, first: Begun | None = None) -> _Member:
     """Returns an array as a member of the archive.
 
     Args:

@@ -9,19 +9,8 @@ import numpy as np
 import pytest
 
 from dmr.io.archives import npz
-from dmr.io.archives.npz import (
-    UNKNOWN,
-    Arriving,
-    Indexed,
-    begin_archive,
-    check_sum,
-    copied,
-    gathered,
-    numbered,
-    translated,
-    write_first_rows,
-    write_npz,
-)
+from dmr.io.archives.columns import ArrivingColumn, Indexed, copied, gathered, numbered, translated
+from dmr.io.archives.npz import UNKNOWN, begin_archive, check_sum, write_first_rows, write_npz
 
 
 def arriving(table, rows):
@@ -35,7 +24,7 @@ def arriving(table, rows):
             yield piece
             buffer.fill(7)
 
-    return Arriving(table.dtype, table.shape, pieces)
+    return ArrivingColumn(table.dtype, table.shape, pieces)
 
 
 @pytest.mark.parametrize("most", [npz.MOST, 100])

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from dmr.io.archives import native
-from dmr.io.archives.npz import Arriving, begin_archive, copied, gathered, numbered, translated, write_npz
+from dmr.io.archives.columns import ArrivingColumn, copied, gathered, numbered, translated
+from dmr.io.archives.npz import begin_archive, write_npz
 from tests.support.digests import digest
 
 SIZES = ((0,), (1, 0), (5, 3, 4), (1000, 0, 300), (200_000, 30_000, 5, 60_000))
@@ -26,7 +27,7 @@ THREADS = (1, 3)
 def arriving(table):
     """The rows of a table in pieces of 7,777."""
     pieces = [table[first : first + 7777] for first in range(0, len(table), 7777)]
-    return Arriving(table.dtype, table.shape, lambda: pieces)
+    return ArrivingColumn(table.dtype, table.shape, lambda: pieces)
 
 
 def main(library=None):

@@ -27,8 +27,9 @@ from dmr.distributed.jobs.task import Resources
 from dmr.distributed.tiles.piece import NUMBERS, ROWS
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.errors import file_error
+from dmr.io.archives.columns import numbered
 from dmr.io.archives.native import library
-from dmr.io.archives.npz import Begun, begin_archive, check_sum, numbered, places_of_first_rows, write_first_rows
+from dmr.io.archives.npz import Begun, begin_archive, check_sum, places_of_first_rows, write_first_rows
 from dmr.memory import Device, DeviceArray
 
 if TYPE_CHECKING:
