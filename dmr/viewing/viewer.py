@@ -96,13 +96,7 @@ def view(
     window_size = None if window_size is None else _checked_size(window_size)
     if any(not len(each.triangles if isinstance(each, Mesh) else each.vertices) for each in meshes):
         raise DmrError("there is nothing to draw: the mesh has no triangles, or the graph no vertices")
-    target = None if screenshot is None else file_path(screenshot, "screenshot")
-    if target is not None and target.suffix.lower() not in IMAGE_FORMATS:
-        raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
-    if target is not None:
-        check_target(target, overwrite=True)
-    if target is None and not has_display():
-        raise OptionError(f"there is no display for a window: {option('screenshot', 'mesh.png')} draws without one")
+    target = _checked_target(screenshot)
     pv = _import_pyvista()
 
     frame = _common_frame(meshes)
@@ -146,6 +140,19 @@ def view(
         _write_image(pixels, target, ratio)
     finally:
         plotter.close()
+
+
+def _checked_target(screenshot: str | Path | None) -> Path | None:
+    """Checks the image file to be written; None for a window, which needs a display."""
+    if screenshot is None:
+        if not has_display():
+            raise OptionError(f"there is no display for a window: {option('screenshot', 'mesh.png')} draws without one")
+        return None
+    target = file_path(screenshot, "screenshot")
+    if target.suffix.lower() not in IMAGE_FORMATS:
+        raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
+    check_target(target, overwrite=True)
+    return target
 
 
 def _checked_size(window_size: Any) -> tuple[int, int]:
