@@ -152,6 +152,8 @@ def begin(
     else:
         with step("refine coarsely"):
             patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
+            if fully and not report.complete:  # the angles may be out of reach: tiles show how far they can come
+                patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=False, device=device)
         told = [*report.warnings]
     device.release_memory()
     whole.save(out)
