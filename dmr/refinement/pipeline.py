@@ -237,8 +237,7 @@ def refine(
         else:
             result = refine_from(start, settings).result()
     record_refinement(result.mesh, mesh)
-    spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
-    return replace(result, warnings=(*notes, *result.warnings), seconds=spent, input_mesh=mesh)
+    return result.of_call(mesh, notes, seconds)
 
 
 def _smallest(start: Start, settings: RunSettings) -> Refinement:
