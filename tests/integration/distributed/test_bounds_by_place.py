@@ -1,4 +1,4 @@
-"""Tiles with bounds that depend on the position: fields, functions, and areas of triangles; and limits on their points."""
+"""Tiles with bounds that depend on the position: fields, functions, areas of triangles; and limits on points."""
 
 from __future__ import annotations
 
