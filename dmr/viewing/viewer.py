@@ -47,9 +47,9 @@ _EDGE_FADES = (2.0, 12.0)  # an edge with less space than the first (pixels) is 
 
 @dataclass(frozen=True)
 class _Frame:
-    """The common bounding box of all panels: drawn coordinates are (vertices - centre) / size."""
+    """The common bounding box of all panels: drawn coordinates are (vertices - center) / size."""
 
-    centre: Float
+    center: Float
     size: float
     width: float
     height: float
@@ -258,7 +258,7 @@ def _draw(
     edges: bool,
 ) -> None:
     """Draws one panel: faces, then thin edges, then bold segments, each a little nearer to the camera."""
-    flat = ((mesh.vertices - frame.centre) / frame.size).astype(np.float32)
+    flat = ((mesh.vertices - frame.center) / frame.size).astype(np.float32)
     bold = mesh.segments
     if isinstance(mesh, Mesh):
         faces = pv.PolyData.from_regular_faces(_lifted(flat, 0.0), mesh.triangles)
