@@ -206,10 +206,7 @@ def refine(
         notes = border_warnings(mesh)
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run
-        check_demand(mesh, options.max_area)
-        for name, lengths in (("size", wanted), ("max_edge", given.max_edge)):
-            if lengths is not None and lengths.number is not None:
-                check_length(mesh, name, lengths.number)
+        _check_demand(mesh, options.max_area, size=wanted, max_edge=given.max_edge)
     asked = progress is not None and triangle_count(mesh) > TINY_MESH  # runs with further recipes do not report it
     by_host = options.loop == "host" or options.needs_host(progress=asked, profile=profile)
     estimated = getattr(progress, "begin", None) is not None
@@ -219,25 +216,39 @@ def refine(
     functions = given.only(lambda bound: not bound.by_kernels)
     host = opened if opened.threads else open_device("cpu")  # calls functions
     bounds = given.map(lambda bound: bound if bound.by_kernels else sampled_on(host, bound, mesh, error=SAMPLING_ERROR))
-    if wanted is not None and not wanted.by_kernels:
-        wanted = sampled_on(host, wanted, mesh)
-    if wanted is not None and options.grading is not None:
-        wanted = wanted.limited(options.grading)
+    if wanted is not None:
+        wanted = _target(wanted, mesh, host, options.grading)
     settings = RunSettings(
         options=options, size=wanted, bounds=bounds, functions=functions, time_limit=time_limit, progress=progress,
         profile=profile,
     )  # fmt: skip
     with opened.lock, opened.current:
         start = begin(mesh, opened, settings, on_device)
-        # Sizes leave nothing to chance, and the user's functions are called for one recipe only.
-        by_others = not functions and size is None
-        by_others = by_others and triangle_count(mesh) <= TINY_MESH
-        if by_others and options.marking == "deterministic" and options.min_angle > 0:
-            result = _smallest(start, settings)
-        else:
-            result = refine_from(start, settings).result()
+        several = triangle_count(mesh) <= TINY_MESH and _may_vary(settings)
+        result = _smallest(start, settings) if several else refine_from(start, settings).result()
     record_refinement(result.mesh, mesh)
     return result.of_call(mesh, notes, seconds)
+
+
+def _check_demand(mesh: Mesh, max_area: float | None, *, size: SizeSource | None, max_edge: SizeSource | None) -> None:
+    """Refuses bounds and sizes for all places that need more triangles than a mesh can have; raises OptionError."""
+    check_demand(mesh, max_area)
+    for name, lengths in (("size", size), ("max_edge", max_edge)):
+        if lengths is not None and lengths.number is not None:
+            check_length(mesh, name, lengths.number)
+
+
+def _target(size: SizeSource, mesh: Mesh, host: Device, grading: float | None) -> SizeSource:
+    """Returns target lengths that kernels evaluate: a function is sampled, and the growth is limited."""
+    by_kernels = size if size.by_kernels else sampled_on(host, size, mesh)
+    return by_kernels if grading is None else by_kernels.limited(grading)
+
+
+def _may_vary(settings: RunSettings) -> bool:
+    """Whether other recipes may give a smaller mesh: sizes leave nothing to chance, and functions are called once."""
+    options = settings.options
+    by_sizes = bool(settings.functions) or settings.size is not None
+    return not by_sizes and options.marking == "deterministic" and options.min_angle > 0
 
 
 def _smallest(start: Start, settings: RunSettings) -> Refinement:
