@@ -2,12 +2,14 @@
 
 Where one size is wanted everywhere and parts of the outline are finer, the sizes between are interpolated in a
 triangulation of the outline, linearly except along its long edges. These join parts of the outline that are far from
-each other. Sizes in Gmsh's meshes grow along them as the power 0.75 of the distance from the finer end: faster than
-linearly, since each new point takes the mean of sizes around it, but more slowly than a harmonic function. Between the
+each other. From fine parts that are small, sizes grow along them in Gmsh's meshes as the power 0.75 of the distance:
+its layers around them widen, and keep their points. From parts as long as the distance they grow linearly. Between the
 ends of slots they grow as the root of it.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,41 +23,43 @@ from dmr.triangulation.native import triangulate_plane
 
 Index = NDArray[np.int64]
 
-LONG = 16.0  # sizes at its finer end: a longer edge gets a point in its middle,
+LONG = 13.0  # sizes at its finer end: a longer edge gets a point in its middle,
 RATIO, NEXT = 4.0, 4.0  # and others nearer to that end, at distances with this ratio, down to this many sizes
 STEEPEST = 0.5  # largest growth of sizes up to these points, per unit of distance
 APART = 14.0  # sizes at the coarser end: the parts that a longer edge joins are far from each other,
 MORE_APART, MOST_APART = 120.0, 4.0  # by 1 for every 120 sizes more, up to 4
+TURN = 2.0 * math.pi
 OPEN = 0.22  # of the root of the distance times the largest size: the least size between ends of two long parts
 BESIDE_FROM, BESIDE_TO, BESIDE = 8.0, 48.0, 1.5  # the same: sizes beside an edge count, from none to this number
-BETWEEN_LONG = 2.5  # a vertex of two pieces whose lengths have at least this ratio
-OF_LONGER = 0.35  # has the size of the shorter one, and this share of the difference
-SMALLER, NEARLY_MOST = 0.99, 0.8  # factor of sizes up to this part of the largest one, for as many triangles as Gmsh
+BETWEEN_LONG = 2.5  # ratio of the lengths of a long piece and of a short one next to it
+OF_LONGER = (
+    0.5  # the size at a vertex is that of its shorter piece, but at least this share of the longer one, as in Gmsh
+)
+SMALLER = 0.995  # factor of sizes, if asked for
 
 
-def extended(points: Float, pieces: Int, sizes: Float, most: float) -> SizeField:
+def extended(points: Float, pieces: Int, sizes: Float, most: float, *, smaller: bool) -> SizeField:
     """Returns the sizes of the pieces at an outline, and between them in its domain.
 
     Args:
         points: (n, 2) vertices of the divided outline; pieces: (p, 2) of it; sizes: (p,) of the pieces, at most `most`.
         most: the size where no piece is near.
+        smaller: whether all sizes are a little smaller, so that there are as many triangles as in Gmsh's meshes.
     """
     shortest, longest = np.full(len(points), most), np.zeros(len(points))
     np.minimum.at(shortest, pieces.ravel(), np.repeat(sizes, 2))
     np.maximum.at(longest, pieces.ravel(), np.repeat(sizes, 2))
-    # One short piece, such as the end of a slit, is of little weight beside the long ones: Gmsh's triangles are larger.
-    differs = longest > BETWEEN_LONG * shortest
-    given = np.where(differs, shortest + OF_LONGER * (longest - shortest), shortest)
+    given = np.maximum(shortest, OF_LONGER * longest)  # the end of a slit does not make all sizes around it small
     mesh = _triangulation(points, pieces)
-    places, between = _along_long_edges(given, np.where(differs, longest, 0.0), most, mesh, pieces)
+    beside_short = np.where(longest > BETWEEN_LONG * shortest, longest, 0.0)
+    places, between = _along_long_edges(given, beside_short, most, mesh, pieces)
     if len(places):
         mesh = _triangulation(np.concatenate([points, places]), pieces)
     at_crossings = np.full(len(mesh.vertices) - len(given) - len(between), most)
     values = np.concatenate([given, between, at_crossings])
     if len(places):
         _mix(mesh, values, range(len(points), len(points) + len(places)))
-    coarse = np.clip((values / most - NEARLY_MOST) / (1.0 - NEARLY_MOST), 0.0, 1.0)
-    return SizeField(mesh, values * (SMALLER + (1.0 - SMALLER) * coarse), on="vertices")
+    return SizeField(mesh, SMALLER * values if smaller else values, on="vertices")
 
 
 def _triangulation(points: Float, pieces: Int) -> Mesh:
@@ -90,7 +94,7 @@ def _along_long_edges(sizes: Float, beside_short: Float, most: float, mesh: Mesh
     x, y = mesh.vertices[:, 0].copy(), mesh.vertices[:, 1].copy()  # taken from much faster than rows of two
     along_x, along_y = x[other] - x[start], y[other] - y[start]
     length = np.sqrt(along_x * along_x + along_y * along_y)
-    long = np.flatnonzero(length > LONG * sizes[start])  # no piece is: a vertex has 0.35 of its longest one
+    long = np.flatnonzero(length > LONG * sizes[start])  # no piece is: a vertex has half of its longest one
     if not len(long):
         return np.empty((0, 2)), np.empty(0)
     edge, start, other = edge[long], start[long], other[long]
@@ -98,14 +102,13 @@ def _along_long_edges(sizes: Float, beside_short: Float, most: float, mesh: Mesh
     here, there = sizes[start], sizes[other]
     beside = _sizes_beside(sizes, mesh, edge % count, edge // count, start, other)
     relative = length / there
-    apart, least = np.clip((relative - APART) / MORE_APART, 0.0, MOST_APART), np.zeros(len(relative))
-    if apart.any() or beside_short.any():
-        part_of = connected(len(sizes), *pieces.T)
-        are_parts = part_of[start] != part_of[other]  # unlike the two sides of a disc
-        apart *= are_parts
-        least += are_parts * (OPEN * _share_of_long(sizes, beside_short, most, part_of, start, other))
+    part_of = connected(len(sizes), *pieces.T)
+    are_parts = part_of[start] != part_of[other]  # unlike the two sides of a disc
+    apart = are_parts * np.clip((relative - APART) / MORE_APART, 0.0, MOST_APART)
+    least = are_parts * (OPEN * _share_of_long(sizes, beside_short, most, part_of, start, other))
     near = BESIDE * np.clip((relative - BESIDE_FROM) / (BESIDE_TO - BESIDE_FROM), 0.0, 1.0)
-    from_start = np.maximum(there - here, np.maximum(apart * (most - here), near * (beside - here)))
+    small = length / (length + _radii(sizes, mesh.vertices, pieces, part_of, start))
+    from_start = np.maximum(small * (there - here), np.maximum(apart * (most - here), near * (beside - here)))
     from_end = np.maximum(np.maximum(apart * (most - there), near * (beside - there)), 0.0)
     places, found, distance = [np.empty((0, 2))], [np.empty(0)], 0.5 * length
     while (k := np.flatnonzero(distance >= NEXT * here)).size:
@@ -117,6 +120,24 @@ def _along_long_edges(sizes: Float, beside_short: Float, most: float, mesh: Mesh
         places.append(np.stack([x[start[k]] + part * along_x[k], y[start[k]] + part * along_y[k]], axis=1))
         distance = distance / RATIO
     return np.concatenate(places), np.concatenate(found)
+
+
+def _radii(sizes: Float, points: Float, pieces: Int, part_of: Index, start: Int) -> Float:
+    """Returns the radius of a circle that is as long as the fine part in which each edge starts.
+
+    The part consists of the pieces that are connected with the start. Those that are coarser than the start count
+    less, by the square of the ratio: the sides of a slot hardly belong to its ends.
+
+    Args:
+        sizes: at the vertices; points: the vertices; pieces: of the outline; part_of: (n,) the connected part of each.
+        start: of the edges.
+    """
+    length = lengths(points[pieces[:, 1]] - points[pieces[:, 0]])
+    size, part = 0.5 * (sizes[pieces[:, 0]] + sizes[pieces[:, 1]]), part_of[pieces[:, 0]]
+    whole = np.bincount(part, length, len(part_of))[part_of[start]]
+    relative = np.bincount(part, length / (size * size), len(part_of))[part_of[start]]
+    here = sizes[start]
+    return np.minimum(whole, here * here * relative) / TURN
 
 
 def _share_of_long(sizes: Float, beside_short: Float, most: float, part_of: Index, start: Int, other: Int) -> Float:

@@ -232,7 +232,9 @@ def _filled(
 
 
 def _most_frequent(sizes: Float) -> tuple[float, float]:
-    """Returns the size around which most triangles are wanted, and the share of the samples near it.
+    """Returns the size for places with nearly the size of which most triangles are wanted, and their share of samples.
+
+    With it, a lattice has as many triangles in these places as are wanted there.
 
     Args:
         sizes: (n,) at samples that are evenly distributed in the domain.
@@ -250,7 +252,12 @@ def _most_frequent(sizes: Float) -> tuple[float, float]:
     weight = (1 - slope) * (count[middle] - count[low]) + per_length * (length[middle] - length[low])
     weight += (1 + slope) * (count[high] - count[middle]) - per_length * (length[high] - length[middle])
     best = len(found) - 1 - int(weight[::-1].argmax())
-    return float(found[best]), float((high - low)[best] / len(found))
+    size, near = float(found[best]), found[low[best] : high[best]]
+    ratios = size / near  # all are exactly 1 where one size is wanted
+    wanted = float(
+        np.cumsum(ratios * ratios)[-1]
+    )  # triangles, in those of this size; in order: the same bits everywhere
+    return size * math.sqrt(len(near) / wanted), len(near) / len(found)
 
 
 def _flagged(places: DeviceArray, flags: DeviceArray) -> tuple[DeviceArray, DeviceArray, int]:

@@ -333,12 +333,12 @@ def _beside_fine_pieces(
     there = np.minimum(wanted[pieces[:, 0]], wanted[pieces[:, 1]])
     if sizes.number is not None and growth is None:
         whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
-        least = 1.0 if (SPACED * whole < ALMOST * SHORT * there).any() else FINE
-        shorter = np.isfinite(there) & (length < least * there)
+        some_short = bool((SPACED * whole < ALMOST * SHORT * there).any())
+        shorter = np.isfinite(there) & (length < (1.0 if some_short else FINE) * there)
         if not shorter.any():
             return ()
         given = np.where(shorter, length, sizes.number)
-        return (extended(points, pieces, given, sizes.number),)
+        return (extended(points, pieces, given, sizes.number, smaller=some_short),)
     fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
         return ()

@@ -148,13 +148,25 @@ def cam(corners):
 
 
 @pytest.mark.parametrize(("corners", "mean"), [(90, 55), (180, 57)])
-def test_where_sizes_vary_a_little_the_lattice_has_the_most_frequent_one(corners, mean, device_options):
+def test_where_sizes_vary_a_little_there_is_a_lattice(corners, mean, device_options):
     """53.9 and 54.7 degrees if only places with the largest size got a lattice: layers from round walls lose points."""
     domain = cam(corners)
     fine = dmr.refine(domain, size=0.2, **device_options)
     assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
     assert smallest_angles(fine.mesh).mean() >= mean
     assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(domain, size=0.2, device="cpu", threads=1).mesh)
+
+
+@pytest.mark.parametrize(
+    "grown", [lambda x, y: 1 + 0.2 * y**2, lambda x, y: 1 - 0.13 * np.exp(-((x - 1) ** 2 + (y - 0.5) ** 2) / 0.3)]
+)
+def test_a_lattice_has_the_number_of_triangles_that_sizes_nearby_want(grown, device_options):
+    """1.044 and 1.009 times as many as the sizes want, if the lattice had the most frequent size."""
+    domain = domains.rectangle(2, 1)
+    mesh = dmr.refine(domain, size=lambda points: 0.03 * grown(*points.T), **device_options).mesh
+    x, y = np.meshgrid((np.arange(200) + 0.5) / 100, (np.arange(100) + 0.5) / 100)
+    wanted = 2 * np.mean((0.03 * grown(x, y)) ** -2.0) * 4 / np.sqrt(3)
+    assert len(mesh.triangles) / wanted == pytest.approx(1.025, abs=0.01)
 
 
 def test_the_front_continues_behind_a_lattice(device_options):

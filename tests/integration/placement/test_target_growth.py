@@ -226,11 +226,21 @@ def test_points_of_interest_have_the_size_beside_a_fine_bore():
 
 
 def test_sizes_around_narrow_slits_grow_as_in_gmsh():
-    """Gmsh makes 3,702 triangles; there were 4,675 without points on edges of 17 sizes."""
+    """Gmsh makes 3,702 triangles; there were 4,675 without points on edges of 17 sizes, and 4,271 with smaller sizes at
+    the ends of the slits than half of the pieces beside them."""
     slits = [[(x, 0.4), (x + 0.005, 0.4), (x + 0.005, 1.6), (x, 1.6)] for x in (0.5, 1.0, 1.5, 2.0, 2.5)]
     plate = domains.polygon([(0, 0), (3, 0), (3, 2), (0, 2)], slits)
     mesh = dmr.refine(plate, size=0.072, device="cpu").mesh
-    assert len(mesh.triangles) < 4300
+    assert len(mesh.triangles) < 1.1 * 3702
+
+
+def test_sizes_grow_linearly_from_a_long_fine_shore():
+    """Gmsh makes 3,048 triangles; there were 2,392 with sizes that grew as the power 0.75 of the distance."""
+    island = domains.circle_points(1, 300)
+    sea = domains.polygon([(-1.7, -1.7), (1.7, -1.7), (1.7, 1.7), (-1.7, 1.7)], [island])
+    mesh = dmr.refine(sea, size=0.25, device="cpu", threads=1).mesh
+    assert dmr.validate(mesh, input=sea, min_angle=30).ok
+    assert 0.86 < len(mesh.triangles) / 3048 < 1.05
 
 
 @pytest.mark.parametrize(("width", "size", "in_gmsh"), [(0.02, 0.08, 3428), (0.02, 0.15, 1044), (0.05, 0.3, 372)])
