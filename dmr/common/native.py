@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -37,6 +38,9 @@ def load_library(path: Path, version: tuple[str, int] | None = None) -> ctypes.C
     return library
 
 
+_AT: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
+
+
 def address_of(array: NDArray[Any]) -> int:
     """Returns the address of the first element of an array.
 
@@ -45,7 +49,7 @@ def address_of(array: NDArray[Any]) -> int:
     """
     flags = array.flags
     if flags.writeable and flags.c_contiguous and array.size:
-        return ctypes.addressof(ctypes.c_char.from_buffer(cast(Any, array)))
+        return ctypes.addressof(_AT(array))
     return int(array.ctypes.data)
 
 

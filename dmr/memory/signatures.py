@@ -81,19 +81,21 @@ class Signature(Kernel):
             if dtype is not None:
                 if argument is None:
                     add(0)
-                elif getattr(argument, "dtype", None) is dtype:
-                    add(argument.pointer)
-                else:
-                    add(_value(self.name, parameter, argument))
+                    continue
+                try:
+                    fits = argument.dtype is dtype
+                except AttributeError:
+                    fits = False
+                add(argument.pointer if fits else _value(self.name, parameter, argument))
             elif (kind := type(argument)) is exact and (kind is float or 0 <= argument < 2**31):
                 if parameter.type == COUNT:
                     found.extend(looked_up(argument))
                 else:
                     add(argument)
             elif parameter.fields:
-                if not isinstance(argument, Packed) or argument.type != parameter.type:
+                if type(argument) is not Packed or argument.type != parameter.type:
                     raise InternalError(f"kernel {self.name}: {parameter.name} must be a packed {parameter.type}")
-                found.extend(argument.values)
+                found += argument.values
             elif parameter.type == COUNT:
                 found.extend(looked_up(self._count(parameter, argument)))
             else:
