@@ -23,6 +23,9 @@ from dmr.refinement.steps.large_competition import LargeCompetition
 from dmr.refinement.steps.thresholds import Thresholds
 
 
+FEW_TO_CHECK = 2**11  # triangles: a CPU checks them before it prepares rounds, which takes as long
+
+
 class Stages:
     """Runs the stages of one refinement, and keeps what they share."""
 
@@ -50,8 +53,9 @@ class Stages:
         return ending
 
     def _run_stage(self, work: Work) -> Ending:
-        if work.state.given is not None and work.state.device.threads:
-            work.check_all()  # points were placed by size: often nothing is left to do
+        is_placed, is_small = work.state.given is not None, work.state.slots <= FEW_TO_CHECK
+        if work.state.device.threads and (is_placed or is_small):
+            work.check_all()  # after points were placed by size, often nothing is left to do
             if self._has_ended(work):
                 if self._device_rounds and self._supervision.progress is None:
                     work.statistics.enter_rounds([])  # the device would have run none

@@ -279,3 +279,11 @@ def test_repr_of_a_refinement_is_one_line():
     left = sum(early.unrefined.values())
     assert left > 0 and str(early).endswith(f"degrees, ended early, {left} triangles unrefined)")
     assert len(str(early)) < 200
+
+
+def test_no_rounds_are_prepared_for_a_small_mesh_that_is_good(monkeypatch):
+    fine = dmr.refine(SQUARE, max_area=0.01, device="cpu", threads=1).mesh
+    monkeypatch.setattr("dmr.refinement.stages.DeviceRounds", lambda *_: pytest.fail("rounds were prepared"))
+    again = dmr.refine(fine, max_area=0.01, device="cpu", threads=1)
+    assert (again.rounds, again.attempts, again.loop, again.complete) == (0, 0, "device", True)
+    np.testing.assert_array_equal(again.mesh.triangles.shape, fine.triangles.shape)
