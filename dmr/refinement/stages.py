@@ -22,7 +22,6 @@ from dmr.refinement.state.ending import Ending
 from dmr.refinement.steps.large_competition import LargeCompetition
 from dmr.refinement.steps.thresholds import Thresholds
 
-
 FEW_TO_CHECK = 2**11  # triangles: a CPU checks them before it prepares rounds, which takes as long
 
 
