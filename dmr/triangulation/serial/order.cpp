@@ -151,9 +151,14 @@ uint64 curve_position(const CurveSquare &square, Point p, int levels) {
                                  curve_cell(p.y, square.low.y, scale, levels), levels);
 }
 
-// 11 bits at a time. Each piece of the places is counted and moved by one thread.
+// 11 bits at a time, unless counting them would take longer than a comparison sort. Each piece of the places is counted
+// and moved by one thread.
 void sort_places(Table<Place> &places, int threads) {
-    constexpr size_t DIGITS = 2048;
+    constexpr size_t DIGITS = 2048, FEW = 256;
+    if (places.size() <= FEW) {
+        std::stable_sort(places.begin(), places.end(), [](Place a, Place b) { return a.key < b.key; });
+        return;
+    }
     Table<Place> other(places.size());
     const int pieces = pieces_for(threads);
     std::vector<size_t> starts(DIGITS * size_t(pieces)); // by digit, and by piece for each
