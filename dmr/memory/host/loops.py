@@ -66,7 +66,7 @@ class HostLoop(Loop):
     """Repeats a recording in the native library; all kernels have ended when it returns."""
 
     def __init__(self, recording: Recording, stop: int, threads: int, smallest_piece: float) -> None:
-        self._steps = np.frombuffer(b"".join(recording.steps), record("Step"))
+        self._steps = np.frombuffer(bytearray().join(recording.steps), record("Step"))
         self._kept = recording.kept
         self._how = (stop, threads, smallest_piece)
 
