@@ -23,13 +23,14 @@ from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import ALMOST, Division, divide
+from dmr.refinement.placement.closer import AIM, LEAST, TOO_LONG, is_rounded_up_by_gmsh, mean_edge
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.lattice import fitting_size
 from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.reporting import Report, Shares, shares_of
-from dmr.refinement.placement.targets import SPACED, multiple, smallest
+from dmr.refinement.placement.targets import SPACED, Multiple, multiple, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.setup.demand import is_even, target_triangles
 from dmr.refinement.state.records import POINT
@@ -228,6 +229,8 @@ def fill(
         )  # fmt: skip
         advances = None if report is None else _front_report(mesh, sizes, report, shares.front, front.in_lattice)
         placed = front.run(limit, advances)
+        if lattice and len(placed) < in_time:
+            placed = _placed_closer(mesh, divided, division, outline, placed, sizes, device, int(in_time), limit)
         if report is not None:
             report(shares.front)
         vertices, plane = _triangulated(pieces.points, placed, pieces.ends, device)
@@ -244,6 +247,36 @@ def fill(
     if report is not None:
         report(shares.filled)
     return Placement(mesh, made, segments, origin, division, divided.even and lattice and not divided.nearby, on_device)
+
+
+def _placed_closer(
+    mesh: Mesh,
+    divided: DividedOutline,
+    division: Division,
+    outline: Outline,
+    placed: Float,
+    sizes: SizeSource,
+    device: Device,
+    most: int,
+    limit: TimeLimit,
+) -> Float:
+    """Returns points that are placed a little closer to each other, where Gmsh has more triangles (`closer`).
+
+    Args:
+        mesh, divided, sizes, device, limit: those of `fill`; division, outline: of the segments.
+        placed: the points, which are returned if others would not be better; most: the most points to place.
+    """
+    if not divided.even or divided.nearby or limit.over:
+        return placed
+    host = device if device.threads else open_device("cpu")
+    spacing = float(sizes.at(mesh.vertices[:1], host)[0])
+    edge = mean_edge(mesh, divided.segments, division, len(placed), spacing)
+    if edge <= TOO_LONG or not is_rounded_up_by_gmsh(mesh, divided.segments, spacing):
+        return placed
+    factor = AIM / edge
+    closer = Multiple(sizes, factor) if sizes.number is None else EqualSizes(spacing * factor)  # the same sizes
+    again = Front(outline, closer, device, most, lattice=most, interpolated=divided.interpolated).run(limit, None)
+    return again if LEAST <= mean_edge(mesh, divided.segments, division, len(again), spacing) < edge else placed
 
 
 def triangulated_with(mesh: Mesh, segments: Segments, points: Float, device: Device) -> Placement:

@@ -26,6 +26,28 @@ def test_edges_have_about_the_size(domain, h, device_options):
     assert fine.steiner["front"] > 0 and fine.complete
 
 
+def arch():
+    """Half a ring whose segments are a little more than 3 or 7 sizes long."""
+    outer, inner = (np.linspace(0, np.pi, pieces + 1)[:: (1, -1)[k]] for k, pieces in enumerate((40, 36)))
+    return domains.polygon([(r * np.cos(t), r * np.sin(t)) for r, turn in ((10, outer), (8.5, inner)) for t in turn])
+
+
+@pytest.mark.parametrize(("h", "in_gmsh"), [(0.201, 2882), (0.0956, 12728)])
+def test_points_are_placed_closer_where_gmsh_rounds_pieces_up(h, in_gmsh, device_options):
+    """There were 0.879 and 0.890 of Gmsh's triangles, and edges of 0.993 and 0.987 sizes on average."""
+    domain = arch()
+    fine = dmr.refine(domain, size=h, **device_options)
+    assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
+    assert len(fine.mesh.triangles) == pytest.approx(in_gmsh, rel=0.1)
+    assert 0.97 <= edge_ratios(fine.mesh, lambda points: h).mean() <= 0.982
+    assert mesh_digest(fine.mesh) == mesh_digest(dmr.refine(domain, size=h, device="cpu", threads=1).mesh)
+
+
+def test_a_limit_on_points_holds_where_they_are_placed_twice():
+    few = dmr.refine(arch(), size=0.201, max_steiner=1000, device="cpu")
+    assert few.steiner["front"] + few.steiner["segment"] <= 1000 and not few.complete
+
+
 def test_sizes_that_grow(device_options):
     fine = dmr.refine(SQUARE, size=growing, **device_options)
     assert dmr.validate(fine.mesh, input=SQUARE, min_angle=30).ok

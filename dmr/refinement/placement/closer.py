@@ -1,0 +1,56 @@
+"""The size of a second placement, where Gmsh's mesh has more triangles.
+
+Gmsh's pieces of segments are no longer than the size, and its edges in the interior are as long as they are. Where
+all segments are long, ours are as long as the size, whichever way the segments are rounded. If Gmsh's are only a little
+shorter, the numbers of triangles are within a tenth of each other if our edges are at most about 0.98 sizes long. Their
+mean is known from the number of triangles as soon as the points are placed, and scatters by 0.01. So the points of
+meshes with longer edges are placed once more.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dmr.mesh.shapes import enclosed_area
+from dmr.mesh.types import Mesh
+from dmr.refinement.placement.chains import ALMOST, TOLERANCE, Division
+from dmr.refinement.placement.metric import lengths
+from dmr.refinement.placement.outline import Segments
+from dmr.refinement.placement.targets import SPACED
+
+SHORTEST = 3.0  # sizes: all segments are at least as long
+# Gmsh's mean piece, in sizes. With shorter ones the number of triangles could be reached only by edges that are too
+# short, with longer ones it is near anyway.
+LEAST_PIECE, MOST_PIECE = 0.89, 0.97
+TOO_LONG, AIM, LEAST = 0.9795, 0.977, 0.9705  # mean edges, in sizes: of a first placement, and wanted of a second one
+COVERAGE = 1.002  # triangles, times the area of equilateral ones with the mean edge, over the area of the domain
+
+
+def is_rounded_up_by_gmsh(mesh: Mesh, segments: Segments, spacing: float) -> bool:
+    """Whether all segments are long, and Gmsh's pieces of them a little shorter than the size.
+
+    Args:
+        mesh: the input; segments: its segments; spacing: the size with which points are placed.
+    """
+    ends = mesh.vertices[segments.ends]
+    length = lengths(ends[:, 1] - ends[:, 0]) * (SPACED / spacing)
+    if length.min() < ALMOST * SHORTEST:
+        return False
+    pieces = float(np.ceil(length - TOLERANCE).sum())
+    return LEAST_PIECE < float(np.cumsum(length)[-1]) / pieces < MOST_PIECE  # in order: the same bits everywhere
+
+
+def mean_edge(mesh: Mesh, segments: Segments, division: Division, placed: int, spacing: float) -> float:
+    """Returns about the mean edge of a mesh, in sizes, from the number of its triangles.
+
+    Args:
+        mesh: the input; segments: its segments; division: the vertices on them; placed: how many points lie elsewhere.
+        spacing: the size with which points are placed.
+    """
+    on_interfaces = int(segments.right[division.segment].sum())
+    on_boundary = len(division.segment) - on_interfaces
+    triangles = len(mesh.triangles) + 2 * (placed + on_interfaces) + on_boundary
+    area = enclosed_area(mesh.vertices, segments.ends[~segments.right])
+    return math.sqrt(COVERAGE * area / (0.25 * math.sqrt(3.0) * triangles)) * (SPACED / spacing)
