@@ -23,7 +23,7 @@ from dmr.refinement.setup.demand import check_demand, check_length, crossing_war
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.thresholds import Thresholds
-from dmr.refinement.strategies.tiny_meshes import TINY_MESH, smallest
+from dmr.refinement.strategies.tiny_meshes import TINY_MESH, needs_many_points, smallest
 from dmr.sizing.functions import Size, size_source
 from dmr.sizing.sampling import sampled_on
 from dmr.sizing.source import SizeSource
@@ -224,7 +224,7 @@ def refine(
     )  # fmt: skip
     with opened.lock, opened.current:
         start = begin(mesh, opened, settings, on_device)
-        several = triangle_count(mesh) <= TINY_MESH and _may_vary(settings)
+        several = triangle_count(mesh) <= TINY_MESH and _may_vary(settings) and not needs_many_points(mesh, options)
         result = _smallest(start, settings) if several else refine_from(start, settings).result()
     record_refinement(result.mesh, mesh)
     return result.of_call(mesh, notes, seconds)

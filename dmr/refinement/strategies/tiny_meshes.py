@@ -6,9 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
+import numpy as np
+
+from dmr.mesh.shapes import triangle_areas
+from dmr.mesh.types import Mesh
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.results import Refinement
 from dmr.refinement.steps.thresholds import FOR_TINY_MESHES, Thresholds, thresholds
+from dmr.triangulation.deferred import triangle_count
 
 # Several recipes are tried for meshes of up to this many triangles.
 TINY_MESH = 128
@@ -17,6 +22,17 @@ TINY_MESH = 128
 # are, recipes that take many rounds are not worth their time.
 MANY_POINTS = 2000
 FEW_POINTS = 300
+
+
+def needs_many_points(mesh: Mesh, options: RefineOptions) -> bool:
+    """Whether a bound on all areas makes every complete refinement of a mesh insert more than MANY_POINTS points.
+
+    A point adds at most two triangles, and an area A needs A / a of them with areas of at most a.
+    """
+    if options.max_area is None:
+        return False
+    fewest = float(np.abs(triangle_areas(mesh)).sum()) / options.max_area
+    return fewest - triangle_count(mesh) > 2 * (MANY_POINTS + 1)
 
 
 class Attempt(Protocol):

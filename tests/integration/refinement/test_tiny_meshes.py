@@ -92,3 +92,13 @@ def test_flips_are_made_and_counted_once(device_options):
     found = dmr.refine(square, **device_options)
     assert found.flips == 1
     assert sum("flipped" in warning for warning in found.warnings) == 1
+
+
+def test_no_copy_is_kept_of_a_mesh_that_needs_many_points(monkeypatch):
+    copies, copied = [], runs.Start.copied
+    monkeypatch.setattr(runs.Start, "copied", lambda *given, **more: copies.append(1) or copied(*given, **more))
+    square = dmr.delaunay([[0, 0], [1, 0], [1, 1], [0, 1]]).mesh
+    for max_area, tries, expected in ((1 / 3000, 1, 1), (1 / 4010, 1, 0), (0.1, 9, 9)):
+        copies.clear()
+        fine = dmr.refine(square, max_area=max_area, device="cpu", threads=1)
+        assert (fine.tries, len(copies)) == (tries, expected)
