@@ -96,6 +96,22 @@ def balances(device: Device) -> Iterator[Case]:
         yield balance, run
 
 
+def limits(device: Device) -> Iterator[Case]:
+    """A limit on points, by either driver, in a mesh whose triangles and vertices carry attributes."""
+    mesh = dmr.generate("random", 300, seed=4)
+    numbers = np.arange(float(len(mesh.triangles)))
+    mesh = replace(mesh, triangle_attributes=numbers[:, None], vertex_attributes=mesh.vertices)
+    for loop in ("host", "device"):
+        options = RefineOptions(max_steiner=60, loop=loop)
+
+        def run(options: RefineOptions = options) -> str:
+            fine = runs.run(mesh, device, RunSettings(options=options)).mesh
+            assert fine.triangle_attributes is not None
+            return digest(fine.vertices, fine.triangles, fine.triangle_attributes)
+
+        yield loop, run
+
+
 ALL, NONE = (
     {"candidates": 10**6, "listed": 10**6, "subsegments": 10**6},
     {"candidates": 0, "listed": 0, "subsegments": -1},
@@ -430,6 +446,7 @@ FAMILIES: dict[str, Family] = {
     "triangulations": triangulations,
     "refine-markings": markings,
     "refine-balances": balances,
+    "refine-limits": limits,
     "refine-loops": loops,
     "refine-steiner": steiner_rules,
     "refine-sizes": sizes,
