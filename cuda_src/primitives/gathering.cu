@@ -1,4 +1,4 @@
-// Gathers elements of arrays (32-bit integers as uint32), flags words, and fills arrays.
+// Gathers and scatters elements of arrays (32-bit integers as uint32), flags words, and fills arrays.
 #include "portable/portable.cuh"
 
 KERNEL(gather_uint32, const uint32 *values, const int32 *places, uint32 *gathered) {
@@ -9,6 +9,17 @@ KERNEL(gather_uint32, const uint32 *values, const int32 *places, uint32 *gathere
 KERNEL(gather_float64, const float64 *values, const int32 *places, float64 *gathered) {
     for (const Index i : launch)
         gathered[i] = values[places[i]];
+}
+
+// The places differ.
+KERNEL(scatter_uint32, const uint32 *values, const int32 *places, uint32 *scattered) {
+    for (const Index i : launch)
+        scattered[places[i]] = values[i];
+}
+
+KERNEL(scatter_float64, const float64 *values, const int32 *places, float64 *scattered) {
+    for (const Index i : launch)
+        scattered[places[i]] = values[i];
 }
 
 // flags[i] = 1 if a word has any of the bits.

@@ -118,11 +118,23 @@ KERNEL(flag_shared, const int32 *used, const int32 *used_by_other, int32 *shared
             shared[v] = 1;
 }
 
-// The number in the whole is that in `numbers`; the k-th inserted vertex has -1 - k. Most origins are FREE_VERTEX:
+// Flags the vertices of one side of the tile that are in a layer.
+KERNEL(flag_layer, int32 layer, const uint8 *layers, const int32 *used, const int32 *order, int32 input_vertices,
+       int32 *flagged) {
+    for (const Index v : launch) {
+        const int32 number = number_in_tile(int32(v), order, input_vertices);
+        if (used[number] && layers[v] == layer)
+            flagged[number] = 1;
+    }
+}
+
+// The number in the whole is that in `numbers`; the k-th inserted vertex has `first` + k, or -1 - k if `first` is below
+// 0. Most origins are FREE_VERTEX:
 // the others are flagged.
 KERNEL(take_vertices, const Point *points, const int32 *origins, const float64 *parameters, const int32 *used,
-       const int32 *vertex_places, const int32 *order, int32 input_vertices, const int64 *numbers, Point *taken,
-       int32 *taken_origins, int32 *not_free, float64 *taken_parameters, int64 *taken_numbers, int32 *taken_from) {
+       const int32 *vertex_places, const int32 *order, int32 input_vertices, const int64 *numbers, int64 first,
+       Point *taken, int32 *taken_origins, int32 *not_free, float64 *taken_parameters, int64 *taken_numbers,
+       int32 *taken_from) {
     for (const Index v : launch) {
         const int32 number = number_in_tile(int32(v), order, input_vertices);
         if (!used[number])
@@ -132,7 +144,8 @@ KERNEL(take_vertices, const Point *points, const int32 *origins, const float64 *
         taken_origins[place] = origins[v];
         not_free[place] = origins[v] != FREE_VERTEX;
         taken_parameters[place] = parameters[v];
-        taken_numbers[place] = number < input_vertices ? numbers[number] : int64(input_vertices - 1 - number);
+        const int64 inserted = number - input_vertices;
+        taken_numbers[place] = inserted < 0 ? numbers[number] : first < 0 ? -1 - inserted : first + inserted;
         taken_from[place] = number;
     }
 }

@@ -162,12 +162,13 @@ def unite_segments(
     )
     device = open_device(resources.device, resources.threads)
     # The boundary of the strip is that of the domain, and edges between vertices that are on no segment.
-    segments_of_whole(mesh, strip.numbers, vertices, flagged, asked.options.keep_segments, device).save(out)
+    whole = segments_of_whole(mesh, strip.numbers, vertices, flagged, asked.options.keep_segments, device)
+    whole.save(out)
     asked.save(out)
     loose = [piece for survey in surveys if len((piece := Piece.load(Stored(survey, LOOSE))).numbers)]
     if loose:
         united(loose).save(Stored(out, LOOSE))
-    return {"loose": bool(loose)}
+    return {"loose": bool(loose), "pinched": bool(len(whole.pinched))}
 
 
 def open_part(

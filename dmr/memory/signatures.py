@@ -71,12 +71,11 @@ class Signature(Kernel):
         Raises:
             InternalError: an argument that does not match the kernel's declaration.
         """
-        checks = self._checks
-        if len(arguments) != len(checks):
+        if len(arguments) != len(self.parameters):
             raise InternalError(f"kernel {self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
         found: list[int | float] = []
         add, given = found.append, cast("Sequence[Any]", arguments)
-        for (parameter, dtype, exact), argument in zip(checks, given):  # noqa: B905 (equally many: `strict` takes time)
+        for (parameter, dtype, exact), argument in zip(self._checks, given, strict=True):
             # Fast paths for the usual arguments: launches are many and short.
             if dtype is not None:
                 if argument is None:

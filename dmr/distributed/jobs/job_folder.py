@@ -20,7 +20,6 @@ from dmr.common.files.replacing import replace_files, write_bytes
 from dmr.common.pooling import close, new_pool, submit
 from dmr.common.text import option
 from dmr.distributed.jobs.boot import BOOT, discard_lost
-from dmr.distributed.jobs.folder import LARGE
 from dmr.distributed.jobs.lock import LOCK, locked
 from dmr.distributed.jobs.store import Store
 from dmr.errors import ExistingResultError, NoFolderError, file_error
@@ -70,12 +69,12 @@ def job_folder(out: Path, job: Mapping[str, Any], *, overwrite: bool = False) ->
 
 
 def _remove_outputs(folder: Path) -> None:
-    """Removes the outputs of tasks; the system takes a while to free large files, so that several threads do it."""
+    """Removes the outputs of tasks; the system takes a while to free files, so that several threads do it."""
     outputs = [path for path in folder.iterdir() if path.is_dir() and not path.is_symlink()]
-    large = [path for output in outputs for path in output.glob(LARGE.format("*"))]
+    files = [path for output in outputs for path in output.iterdir() if path.is_file()]
     pool = new_pool(REMOVED_AT_ONCE, "dmr-remove")
     try:
-        for removed in [submit(pool, path.unlink) for path in large]:
+        for removed in [submit(pool, path.unlink) for path in files]:
             removed.result()
     finally:
         close(pool)

@@ -14,7 +14,7 @@ from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.store import flush
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.output.ghosts import find_border, make_part, match_borders
-from dmr.distributed.tiles.result.sections import PieceSource
+from dmr.distributed.tiles.result.sections import Outside, PieceSource
 from dmr.errors import file_error
 from dmr.io.part_names import MANIFEST
 from dmr.mesh.types import Mesh, Pslg
@@ -31,7 +31,7 @@ def border_tasks(pieces: Sequence[PieceSource]) -> tuple[Task, list[Task]]:
     borders = [_border_task(match, piece, index) for index, piece in enumerate(pieces)]
     if len(pieces) > MOST_TOGETHER:
         return match, borders
-    match = replace(match, needs=tuple(task for task in _summaries(pieces) if task.name in match.inputs))
+    match = replace(match, needs=tuple(_that_find(pieces)))
     needed = [(*_before(piece), match) for piece in pieces]
     return match, [replace(border, needs=needs) for border, needs in zip(borders, needed, strict=True)]
 
@@ -45,19 +45,22 @@ def _border_task(match: Task, piece: PieceSource, index: int) -> Task:
         find_border,
         [match.name, piece.whole, outside.folder],
         index=index,
-        places=[outside.place],
-        firsts=[outside.first],
-        loose=False,
-        before=outside.before,
         vertices=outside.vertices,
+        **outside.options,
     )
+
+
+def _read_directly(pieces: Sequence[PieceSource]) -> Outside | None:
+    """Returns the outside of the last piece if its neighbours read it at once: a task less that all parts wait for."""
+    outside = pieces[-1].outside if len(pieces) > 1 else None
+    return None if outside is None or outside.task is not None else outside
 
 
 def _before(piece: PieceSource) -> list[Task]:
     """Returns the tasks before the one that finds the border of a piece, whose vertices another one may have found."""
     summaries = _summaries([piece])
     if piece.outside is not None:
-        return []
+        return [] if piece.outside.task is None else [piece.outside.task]
     if all(task.name == piece.border for task in summaries):
         return summaries
     return [] if piece.finish is None else [piece.finish]
@@ -68,15 +71,21 @@ def _summaries(pieces: Sequence[PieceSource]) -> list[Task]:
     return [piece.summary for piece in pieces if piece.summary is not None]
 
 
+def _that_find(pieces: Sequence[PieceSource]) -> list[Task]:
+    """Returns the tasks before the one that compares the borders of pieces."""
+    return [piece.find for piece in pieces if piece.find is not None]
+
+
 def tasks_ahead(pieces: Sequence[PieceSource]) -> list[Task]:
     """Returns tasks of `finish` that can be run while the last one of the pieces is refined.
 
     They need only the border of that piece, which its refinement does not change.
     """
     *complete, _ = pieces
+    finishing = [piece.finish for piece in complete if piece.finish is not None]
     if len(pieces) > MOST_TOGETHER:
-        return _summaries(complete)
-    return border_tasks(pieces)[1][: len(complete)]
+        return [*finishing, *_summaries(complete), *_that_find(pieces[-1:])]
+    return [*finishing, *border_tasks(pieces)[1][: len(complete)]]
 
 
 def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mesh | Pslg) -> dict[str, Any]:
@@ -94,30 +103,37 @@ def finish(runner: Runner, pieces: Sequence[PieceSource], out: Path, source: Mes
     """
     names = {kind: {str(number): name for number, name in each.items()} for kind, each in source.names.items()}
     match, borders = border_tasks(pieces)
+    direct = _read_directly(pieces)
+    if direct is not None:
+        *borders, _ = borders
     if len(pieces) > MOST_TOGETHER:
-        runner.run(_summaries(pieces))
+        runner.run([*_summaries(pieces), *_that_find(pieces[-1:])])
         runner.run([match])
         known, late = runner.run(borders), []
     else:  # the border of the last piece, which is that of the last band, is found beside the first parts
-        known, late = runner.run(borders[:-1]), borders[-1:]
+        before = len(pieces) - 1
+        known, late = runner.run(borders[:before]), borders[before:]
     (matched,) = runner.run([match])
     firsts = list(accumulate((summary["triangles"] for summary in known), initial=0))
+    layers = [border.name for border in borders] + ([] if direct is None else [direct.folder])
     makers = []
     for index, (piece, around) in enumerate(zip(pieces, matched["neighbours"], strict=True)):
         finished = [piece.finish] if piece.finish else []
-        inputs = [match.name, *(task.name for task in finished), *(borders[k].name for k in around), *piece.inputs]
+        inputs = [match.name, *(task.name for task in finished), *(layers[k] for k in around), *piece.inputs]
+        outside = direct.options if direct is not None and len(borders) in around else None
         starts = [firsts[k] for k in (index, *around)]
         options = {"neighbours": around, "starts": starts, "names": names, "finished": bool(finished)}
-        maker = Task.of(make_part, inputs, index=index, **options, **piece.options)
+        maker = Task.of(make_part, inputs, index=index, outside=outside, **options, **piece.options)
         needs = (*finished, *(task for task in late if task.name in inputs))
-        consumed = () if late and index == len(pieces) - 1 else piece.folders  # the late task reads these, too
+        is_shared = index == len(pieces) - 1 and (late or direct is not None)  # other tasks read its patches, too
+        consumed = () if is_shared else piece.folders
         makers.append(replace(maker, consumed=consumed, needs=needs))
     # The parts with most neighbours take the longest, and begin first, so that none of them runs alone in the end.
     order = sorted(range(len(makers)), key=lambda k: (-len(matched["neighbours"][k]), k))
     counts = [task for piece in pieces[-1:] for task in _summaries([piece])]  # those of the others are there by now
     made = dict(zip(order, runner.run([*(makers[k] for k in order), *counts]), strict=False))
     parts = [made[k] for k in range(len(makers))]
-    known += runner.run(late)
+    known += runner.run(late) if direct is None else [{"triangles": direct.triangles, "vertices": direct.vertices}]
     for maker, part in zip(makers, parts, strict=True):
         name, file = part.pop("made") or (maker.name, part["file"])
         _move(runner.store.folder(name).path / file, out / part["file"])

@@ -103,11 +103,7 @@ def find_border(
         if section.border is not None:
             # Of a core, others have vertices of its border, and those in which the boundary of the domain meets itself.
             wanted = shared[is_among(shared, distinct(section.border, Whole.load(inputs[1]).pinched))]
-        found = section.numbers.find(wanted, threads)
-        if (found >= 0).any():
-            outer = np.zeros(len(mesh.vertices), bool)
-            outer[found[found >= 0]] = True
-            chosen = np.flatnonzero(touching(mesh.triangles, outer, threads))
+        if len(chosen := _triangles_at(section, wanted, threads)):
             layers.append(section.restricted(chosen, threads))
             triangles.append(before + chosen)
         before += len(mesh.triangles)
@@ -136,6 +132,7 @@ def make_part(
     places: Sequence[int],
     firsts: Sequence[int],
     loose: bool,
+    outside: Mapping[str, Any] | None = None,
 ) -> Summary:
     """Makes a part.
 
@@ -149,6 +146,7 @@ def make_part(
         starts: the number of the first triangle of the part, then of each neighbour.
         names: of regions and markers: numbers, as texts, with their names.
         finished: whether there is an output of `finish_core`; places, firsts, loose: as for `sections`.
+        outside: of the last neighbour, if there is its patch in place of its border (`Outside.options`).
     """
     matched, own_shared = inputs[0], _shared(inputs[0], index)
     of_core, others = (inputs[1], inputs[2:]) if finished else (None, inputs[1:])
@@ -158,12 +156,12 @@ def make_part(
     layers, ghost_numbers, ghost_owners = [], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
     with step("ghosts"):
         for folder, owner, first in zip(borders_around, neighbours, starts[1:], strict=True):
-            around = Piece.load(folder)
-            common = Numbers(own_shared).find(around.numbers, threads) >= 0
-            chosen = np.flatnonzero(touching(around.mesh.triangles, common, threads))
-            layer = around if len(chosen) == len(around.mesh.triangles) else restricted(around, chosen, threads=threads)
+            if outside is not None and owner == neighbours[-1]:
+                layer, chosen = _touching_in_patch(folder, of_sections[0], outside, own_shared, threads)
+            else:
+                layer, chosen = _touching_in_border(folder, own_shared, threads)
             layers.append(Section(layer.mesh, Numbers(layer.numbers)))
-            ghost_numbers.append(first + folder["triangle"][chosen])
+            ghost_numbers.append(first + chosen)
             ghost_owners.append(np.full(len(chosen), owner, np.int32))
     owners_of_ghosts = np.concatenate(ghost_owners)
     core, rest = (own[0], [*own[1:], *layers]) if own[0].core is not None else (None, [*own, *layers])
@@ -204,6 +202,37 @@ def make_part(
         "segments": columns["segments"].shape[0],
         "own_vertices": len(numbers) - len(not_own),
     }
+
+
+def _touching_in_border(folder: Folder, shared: Int64, threads: int) -> tuple[Piece, Int64]:
+    """Returns the triangles of a border that touch some vertices, and their places in the piece."""
+    border = Piece.load(folder)
+    common = Numbers(shared).find(border.numbers, threads) >= 0
+    chosen = np.flatnonzero(touching(border.mesh.triangles, common, threads))
+    all_of_it = len(chosen) == len(border.mesh.triangles)
+    return border if all_of_it else restricted(border, chosen, threads=threads), folder["triangle"][chosen]
+
+
+def _touching_in_patch(
+    folder: Folder, whole: Folder, outside: Mapping[str, Any], shared: Int64, threads: int
+) -> tuple[Piece, Int64]:
+    """Returns what `_touching_in_border` does for a piece whose `outside` is in a folder."""
+    how = dict(outside)
+    before = how.pop("before")
+    (section,) = sections([whole, folder], **how)
+    chosen = _triangles_at(section, shared, threads)
+    return section.restricted(chosen, threads), before + chosen
+
+
+def _triangles_at(section: Section, wanted: Int64, threads: int) -> NDArray[np.intp]:
+    """Returns the triangles of a section that touch some vertices, which are given by number."""
+    found = section.numbers.find(wanted, threads)
+    found = found[found >= 0]
+    if not len(found):
+        return np.empty(0, np.intp)
+    outer = np.zeros(len(section.mesh.vertices), bool)
+    outer[found] = True
+    return np.flatnonzero(touching(section.mesh.triangles, outer, threads))
 
 
 def _missing_bounds(own: Sequence[Section]) -> Int:

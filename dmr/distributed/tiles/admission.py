@@ -21,6 +21,7 @@ from dmr.distributed.threaded import flags, places_of_pairs, rows_taken
 from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, cut_edges, edges_of
 from dmr.distributed.tiles.patch import FREE_VERTEX, Mask, Patch
 from dmr.distributed.tiles.piece import Int64
+from dmr.distributed.tiles.values import set_values, values_at
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import UNNUMBERED, Numbers
 from dmr.memory import Device, constant
@@ -143,30 +144,36 @@ def admit_tile(tile: Tile, whole: Whole, device: Device, threads: int | None = N
     with step("upload"):
         state, _ = admit(tile.mesh, device, trusted=True)
     patch, count, segments = tile.patch, len(tile.mesh.vertices), len(tile.rows)
-    order = state.order.download()
-    rank = np.empty(count, np.int32)
-    rank[order] = np.arange(count, dtype=np.int32)
+    rank = device.empty(count, np.int32)
+    device.launch("invert_order", count, state.order, rank)
 
-    origin, parameter = np.full(count, INPUT_VERTEX, np.int32), np.zeros(count)
-    origin[: len(patch.vertex_origin)] = patch.vertex_origin
-    on_segment = origin >= 0
-    origin[on_segment] = np.searchsorted(tile.origins, origin[on_segment])
-    parameter[: len(patch.vertex_parameter)] = patch.vertex_parameter
-    state.vertex_origin[:count].upload(_ranked(origin, rank, FREE_VERTEX))
-    state.vertex_parameter[:count].upload(_ranked(parameter, rank, 0))
-    state.acute = device.array(_ranked(tile.acute, rank, 0))
+    # Most vertices of a tile are free, and have no parameter; only those of the patch are not input.
+    with_origin = np.flatnonzero(patch.vertex_origin != FREE_VERTEX)
+    origin = patch.vertex_origin[with_origin]
+    origin[origin >= 0] = np.searchsorted(tile.origins, origin[origin >= 0])
+    known = len(patch.vertex_origin)
+    device.launch("fill_int32", count, FREE_VERTEX, state.vertex_origin)
+    set_values(state.vertex_origin, values_at(rank, with_origin), origin)
+    set_values(state.vertex_origin, values_at(rank, np.arange(known, count)), np.full(count - known, INPUT_VERTEX))
+    with_parameter = np.flatnonzero(patch.vertex_parameter)
+    set_values(state.vertex_parameter, values_at(rank, with_parameter), patch.vertex_parameter[with_parameter])
+    acute = np.zeros(count, np.uint8)
+    are_acute = np.flatnonzero(tile.acute)
+    acute[values_at(rank, are_acute)] = tile.acute[are_acute]
+    state.acute = device.array(acute)
     state.any_acute = bool(whole.acute.any())
-    anchor, anchored = np.full(count, -1, np.int32), np.flatnonzero(tile.anchor >= 0)
-    anchor[anchored] = rank[tile.anchor[anchored]]
-    state.anchor = device.array(_ranked(anchor, rank, -1))
-    state.input_segments = device.array(segment_records(rank[tile.local_ends]))
+    anchored = np.flatnonzero(tile.anchor >= 0)
+    state.anchor = device.empty(count, np.int32)
+    device.launch("fill_int32", count, -1, state.anchor)
+    set_values(state.anchor, values_at(rank, anchored), values_at(rank, tile.anchor[anchored]))
+    state.input_segments = device.array(segment_records(values_at(rank, tile.local_ends)))
 
     rows = tile.mesh.unique_segment_rows()[2]  # in the order of the subsegments
     subsegment_origin = np.searchsorted(tile.origins, patch.segment_origin[tile.rows[rows]]).astype(np.int32)
     state.subsegment_origin[:segments].upload(subsegment_origin)
     ends = tile.mesh.segments[rows]
-    at = [_parameters(ends[:, k], tile.local_ends[subsegment_origin], parameter) for k in range(2)]
-    direct(state, rank[np.where(at[0] < at[1], ends[:, 0], ends[:, 1])])
+    at = [_parameters(ends[:, k], tile.local_ends[subsegment_origin], patch.vertex_parameter) for k in range(2)]
+    direct(state, values_at(rank, np.where(at[0] < at[1], ends[:, 0], ends[:, 1])))
     states = np.full(state.subsegments_count, SplitState.NO_REQUEST, np.int32)
     states[:segments][tile.waits[rows]] = SplitState.BESIDE_CUT
     states[:segments][whole.kept[tile.origins[subsegment_origin]]] = SplitState.KEPT
@@ -175,15 +182,8 @@ def admit_tile(tile: Tile, whole: Whole, device: Device, threads: int | None = N
     # All segments of the tile count as named: the cut edges, as the rest of its boundary, do not.
     state.named = len(tile.origins)
     state.named_markers = whole.markers[tile.origins]
-    _attach_cuts(state, tile.cuts, order, segments, threads)
+    _attach_cuts(state, tile.cuts, count, segments, threads)
     return state
-
-
-def _ranked(values: NDArray[Any], rank: Int, usual: int) -> NDArray[Any]:
-    """Returns the values of vertices by rank; as a rule, most have the usual one."""
-    found, rows = np.full(len(values), usual, values.dtype), np.flatnonzero(values != usual)
-    found[rank[rows]] = values[rows]
-    return found
 
 
 def _parameters(vertices: Int, ends: Int, parameter: Float) -> Float:
@@ -192,15 +192,15 @@ def _parameters(vertices: Int, ends: Int, parameter: Float) -> Float:
     return found
 
 
-def _attach_cuts(state: DeviceMesh, cuts: CutEdges, order: Int, first: int, threads: int | None) -> None:
-    """Marks the subsegments from `first` on as cut edges, and stores what lies beyond them."""
+def _attach_cuts(state: DeviceMesh, cuts: CutEdges, vertices: int, first: int, threads: int | None) -> None:
+    """Marks the subsegments from `first` on as cut edges of a tile, and stores what lies beyond them."""
     state.first_cut, state.cuts = first, state.subsegments_count - first
     if state.cuts == 0:
         return
-    attached = state.subsegments[first : state.subsegments_count].download()
+    attached, wanted = state.subsegments[first : state.subsegments_count], state.device.empty(2 * state.cuts, np.int32)
+    state.device.launch("restore_ends", state.cuts, attached, state.order, vertices, wanted)
     given = np.stack([cuts.starts, cuts.ends], axis=1)
-    wanted = np.stack([order[attached["from"]], order[attached["to"]]], axis=1)
-    place = places_of_pairs(given, wanted, len(order), threads)  # both have the same pairs, each once
+    place = places_of_pairs(given, wanted.detach().reshape(-1, 2), vertices, threads)  # both have the same, each once
     state.beyond_cuts = state.device.array(rows_taken(cuts.beyond, place, threads).reshape(-1).view(POINT))
     none = np.full(state.cuts, state.named, np.int32)
     state.subsegment_origin[first : state.subsegments_count].upload(none)

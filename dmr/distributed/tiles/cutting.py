@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +16,26 @@ from dmr.distributed.threaded import by_pieces, rows_taken, touching
 from dmr.distributed.tiles.bands import UNREACHED, first_layers, layers_of, spread
 from dmr.distributed.tiles.bounds import Bounds, predicted_weights
 from dmr.distributed.tiles.patch import Edges, Mask, Patch
-from dmr.distributed.tiles.piece import Arrays
+from dmr.distributed.tiles.piece import PER_TRIANGLE, ROWS, Arrays
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.native import beside_cuts, block_weights, blocks_of, components
 from dmr.mesh.types import Int, Mesh
 
 SHIFTS = (0.0, 0.31, -0.38, 0.19, -0.19, 0.44)  # of the divisions of consecutive turns
 BLOCK, PREDICTED = "tile_of_each", "predicted"  # the names of stored arrays
+
+
+class OneTile(NamedTuple):
+    """One of several tiles.
+
+    Attributes:
+        load: returns it; predicted: the triangles of the result that are predicted for it.
+        labels: whether its triangles have attributes or area bounds.
+    """
+
+    load: Callable[[], Patch]
+    predicted: int
+    labels: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +62,10 @@ class Tiles:
             return self.patch
         return _taken(self.patch, np.flatnonzero(self.block == place), threads)
 
+    def one(self, place: int, threads: int | None = None) -> OneTile:
+        """Returns a tile that `tile` takes."""
+        return OneTile(partial(self.tile, place, threads), int(self.predicted[place]), self.patch.has_labels)
+
     def save(self, arrays: Arrays, *, patch: bool = True) -> None:
         """Stores the patch, and which tiles its triangles belong to.
 
@@ -64,6 +84,12 @@ class Tiles:
         return replace(tiles, block=arrays[BLOCK]) if BLOCK in arrays else tiles
 
 
+def stored_tile(arrays: Arrays, place: int, threads: int | None = None) -> OneTile:
+    """Returns one of the tiles that `Tiles.save` has stored; the others are not loaded before it is."""
+    labels = any(name in arrays for name in (ROWS, *PER_TRIANGLE))
+    return OneTile(lambda: Tiles.load(arrays).tile(place, threads), int(arrays[PREDICTED][place]), labels)
+
+
 def cut(
     patch: Patch,
     edges: Edges,
@@ -73,6 +99,7 @@ def cut(
     threads: int | None = None,
     *,
     whole: Whole | None = None,
+    before: Callable[[], None] | None = None,
 ) -> Tiles:
     """Cuts a patch into tiles of at most about `tile_triangles` predicted triangles.
 
@@ -84,6 +111,7 @@ def cut(
         threads: that predict and divide; None for all cores.
         whole: if segments have been divided by size, of which the patch is a part: in sharp corners, pieces of two
             segments are long beside each other, and are not walls of a channel.
+        before: called before the patch is divided, unless one tile suffices.
     """
     mesh = patch.mesh
     lines = None if whole is None else whole.ends[patch.segment_origin]
@@ -92,6 +120,9 @@ def cut(
         total = int(weights.sum())
     count = thread_count(threads)
     if total > tile_triangles:
+        if before is not None:
+            with step("write"):
+                before()
         with step("components"):
             component = None
             if turn % 3:

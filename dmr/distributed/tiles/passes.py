@@ -8,12 +8,13 @@
         if nothing waits: stop
         divide the patches that the band reaches              (in parallel; those of its tiles, as a rule, before;
                                                                after the first pass all of them)
-        join their parts to the band, and cut it into tiles   (larger ones if no pass gets anything done)
+        join their parts to the band, and cut it into tiles   (larger ones if no pass gets anything done; if it is one
+                                                               tile, the same task refines it)
     find the border of each piece                             (in parallel)
 
 A pass begins when the margins of all tiles of the one before are done; their cores may be completed later. Which tasks
 there are, and all their results, depend on the source, the options and the size of the tiles only; those that are run
-ahead, while the last band is refined, may be in vain.
+ahead, while a band is refined that may be the last one, may be in vain.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from dmr.common.cached import cached_property
 from dmr.common.text import counted, option
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.task import Task, TaskFunction
-from dmr.distributed.tiles import tasks
+from dmr.distributed.tiles import dividing, tasks
 from dmr.distributed.tiles.bands import layers_of, margin_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.placement.point_trees import require_point_trees
@@ -40,6 +41,7 @@ from dmr.refinement.state.device_mesh import MOST_TRIANGLES
 
 MOST_IDLE = 3  # consecutive passes in which hardly less waits; then tiles grow
 HARDLY_LESS = 0.8  # of the fewest triangles that have waited so far
+MOST_NAMED = 64  # tiles whose tasks name those of all tiles before
 
 
 Place = tuple[str, int]  # of a tile: a task, and the tile's number in its output
@@ -55,6 +57,9 @@ class Held(NamedTuple):
         piece: the piece of the result that it belongs to.
         tile: if it is the core of a tile of a band, the task that has refined the tile. Its output has the reach of the
             core, because the core may not be complete yet.
+        triangles: of a core, of what is left beside it, or of a part for the next band, where they are known.
+        above: if it has all triangles of its piece that touch others, unless the boundary touches itself: above all
+            numbers of vertices of the piece; otherwise 0.
     """
 
     name: str
@@ -62,6 +67,8 @@ class Held(NamedTuple):
     first: int
     piece: int
     tile: str = ""
+    triangles: int = 0
+    above: int = 0
 
     @property
     def reach(self) -> str:
@@ -74,16 +81,17 @@ class Done(NamedTuple):
 
     Attributes:
         name: its task; first: the number of its first new vertex; seeds: how many triangles wait.
-        divided: whether its task has divided the margin; rest: whether a rest is left then.
-        in_core: triangles in its core.
+        divided: triangles for the next band, if its task has divided the margin; rest: whether a rest is left then.
+        in_core: triangles in its core; triangles: of all of it.
     """
 
     name: str
     first: int
     seeds: int
-    divided: bool
+    divided: int
     rest: bool
     in_core: int
+    triangles: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +204,8 @@ class Passes:
         runner: runs the tasks; whole: the name of the folder with the `Whole`, the bounds, and the loose vertices.
         tiles: where they are.
         start: "vertices" and "coarse", the vertices and triangles of all tiles; "loose", whether there are vertices
-            without triangles; "placed", whether tiles place points by size; and "warnings".
+            without triangles; "pinched", whether the boundary touches itself; "placed", whether tiles place points by
+            size; and "warnings".
         tile_triangles, bounds, ahead: as for `refine_tiles`.
     """
 
@@ -221,8 +230,9 @@ class Passes:
         self._held: list[Held] = []
         self._cores: dict[str, Task] = {}  # the tasks that make them, by name
         self._pieces = 0
-        self._pinched = True  # whether the boundary may touch itself: then pieces meet without a common edge
+        self._pinched: bool = start["pinched"]  # whether the boundary touches itself: pieces may meet without an edge
         self._last: Done | None = None  # a tile of the last pass
+        self._find: Task | None = None  # finds the border of the last band
         self._passes = [(len(tiles), start["coarse"])]
 
     def run(self) -> Tiled:
@@ -243,11 +253,8 @@ class Passes:
     def _repeat(self, tiles: Sequence[Place], function: TaskFunction, options: dict[str, Any]) -> Sequence[Place]:
         """Repeats a function of tiles, and of bands around what waits, until nothing waits; returns the last tiles."""
         fewest, idle, turn = None, 0, 0
+        done = self._done(tiles, function, {**options, **self._layers(function, turn)})
         while True:
-            layers = layers_of(turn, self._grown)
-            if function is tasks.refine:
-                options = {**options, "depth": margin_of(turn, layers), "first": turn == 0}
-            done = self._done(tiles, function, {**options, "layers": layers})
             waiting = [each for each in done if each.seeds]
             if not waiting:
                 self._last = done[0]
@@ -255,12 +262,19 @@ class Passes:
             seeds = sum(each.seeds for each in waiting)
             idle = 0 if fewest is None or seeds < HARDLY_LESS * fewest else idle + 1
             fewest = seeds if fewest is None else min(fewest, seeds)
+            layers = layers_of(turn, self._grown)
             if len(tiles) > 1 and idle > (MOST_IDLE if self._grown == self._asked else 0):
                 self._grow(seeds)
             first = function is tasks.refine and turn == 0
             turn += 1
             parts = self._parts_of_first() if first else self._parts(waiting, layers)
-            tiles = self._next_tiles(parts, turn)
+            tiles, done = self._band(parts, turn, function, {**options, **self._layers(function, turn)})
+
+    def _layers(self, function: TaskFunction, turn: int) -> dict[str, Any]:
+        """Returns the options of a function of tiles that depend on the pass."""
+        layers = layers_of(turn, self._grown)
+        of_refine = {"depth": margin_of(turn, layers), "first": turn == 0} if function is tasks.refine else {}
+        return {"layers": layers, **of_refine}
 
     def _regrouped(self) -> Sequence[Place]:
         """Unites the patches of each piece, in which all points are placed."""
@@ -298,10 +312,17 @@ class Passes:
         """Calls a function of tiles, and numbers their vertices."""
         if function is tasks.refine:
             options = {**options, "only": len(tiles) == 1}
-        todo = [self._task(function, place, options) for place in tiles]
+        todo = list[Task]()
+        for place in tiles:
+            if options.get("first") and len(tiles) <= MOST_NAMED:
+                options = {**options, "earlier": [task.name for task in todo], "vertices": self._vertices}
+            todo.append(self._task(function, place, options))
+        return self._numbered(todo, self._run(todo))
+
+    def _run(self, todo: Sequence[Task]) -> list[dict[str, Any]]:
+        """Runs tasks that refine tiles."""
         try:
-            beside = self._beside(tiles) if function is tasks.refine else []
-            summaries = self._runner.run([*todo, *beside])[: len(todo)]
+            return self._runner.run(todo)
         except OutOfMemoryError as error:
             if self._grown == self._asked:
                 raise
@@ -309,25 +330,31 @@ class Passes:
                 f"circumcircles reach across tiles of {self._asked:,} triangles, and a device has too little "
                 f"memory for tiles of {self._grown:,}, which hold them: use a larger device ({error})"
             ) from error
+
+    def _numbered(self, todo: Sequence[Task], summaries: Sequence[dict[str, Any]]) -> list[Done]:
+        """Numbers the vertices of tiles, whose tasks have returned these summaries."""
         found = []
         for task, summary in zip(todo, summaries, strict=True):
-            divided, rest, band = (summary.get(each, False) for each in ("divided", "rest", "band"))
+            divided, rest, band = (summary.get(each, 0) for each in ("divided", "rest", "band"))
             of_tile = Held(task.name, 0, self._vertices, self._pieces)
             core = None
             if summary["core"]:
                 assert task.then is not None
                 self._cores[task.then.name] = task.then
                 tile = "" if summary.get("reach_with_core") else task.name
-                core = of_tile._replace(name=task.then.name, place=tasks.CORE, tile=tile)
+                core = of_tile._replace(name=task.then.name, place=tasks.CORE, tile=tile, triangles=summary["in_core"])
             if not band:
                 self._held.append(of_tile)
             else:
-                self._held.append(of_tile._replace(place=tasks.BAND))
+                self._held.append(of_tile._replace(place=dividing.BAND, triangles=band))
                 if rest:  # with the core, in the second output of the task
-                    self._held.append((core or of_tile)._replace(place=tasks.REST))
+                    above = self._vertices + summary["inserted"] if summary["apart"] else 0
+                    left = summary["triangles"] - summary["in_core"] - band
+                    self._held.append((core or of_tile)._replace(place=dividing.REST, triangles=left, above=above))
             self._held += [core] if core else []
             in_core = summary.get("in_core", 0)
-            found.append(Done(task.name, self._vertices, summary["seeds"], divided, rest, in_core))
+            triangles = summary["triangles"]
+            found.append(Done(task.name, self._vertices, summary["seeds"], divided, rest, in_core, triangles))
             self._pieces += 1
             self._vertices += summary["inserted"]
             self._warnings += [each for each in summary["warnings"] if each not in self._warnings]
@@ -340,23 +367,56 @@ class Passes:
         task = Task.of(function, inputs, **given)
         return replace(task, then=Task.of(tasks.store_core, inputs, **given)) if function is tasks.refine else task
 
-    def _beside(self, tiles: Sequence[Place]) -> list[Task]:
-        """Returns tasks for the other workers while a band is refined that is one tile, after which nothing may wait.
+    def _band(
+        self, parts: Sequence[Held], turn: int, function: TaskFunction, options: dict[str, Any]
+    ) -> tuple[Sequence[Place], list[Done]]:
+        """Unites the parts of a band, and calls a function of its tiles; returns these, and what `_done` returns.
 
-        The band reads no core.
+        Args:
+            turn: the number of passes before; function, options: as for `_done`.
         """
-        if self._ahead is None or len(tiles) > 1 or not self._held:
+        refined = {name: options.get(name, False) for name in ("layers", "depth", "placed")}
+        refined["first_number"] = self._vertices
+        inputs = [self._whole, *(part.name for part in parts)]
+        given = {
+            "bounds": self._bounds.stored(), "tile_triangles": self._grown, "turn": turn,
+            "firsts": [part.first for part in parts], "refined": refined if function is tasks.refine else None,
+        }  # fmt: skip
+        join = replace(Task.of(tasks.join, inputs, **given), then=Task.of(tasks.store_core_of_band, inputs, **given))
+        beside = self._beside(parts) if function is tasks.refine else []
+        summary, *_ = self._run([join, *beside])
+        self._passes.append((summary["tiles"], summary["joined"]))
+        tiles = [(join.name, place) for place in range(summary["tiles"])]
+        if "inserted" in summary:  # it was one tile, which has been refined
+            return tiles, self._numbered([join], [summary])
+        return tiles, self._done(tiles, function, options)
+
+    def _beside(self, parts: Sequence[Held]) -> list[Task]:
+        """Returns tasks for other workers beside the refinement of a band that may be one tile, and the last one.
+
+        They do not need the band, but its border, which no refinement changes, and which is found in its parts.
+        """
+        names, places, firsts = ([getattr(part, name) for part in parts] for name in ("name", "place", "first"))
+        self._find = find = Task.of(tasks.summarize, [self._whole, *names], places=places, firsts=firsts)
+        if self._ahead is None or not self._held or sum(part.triangles for part in parts) > self._grown:
             return []
-        (join, _), *_ = tiles
-        todo = self._ahead([*self._sources(), PieceSource(join, self._whole)])
+        todo = self._ahead([*self._sources(), PieceSource(find.name, self._whole, find=find)])
         return [replace(task, light=True) for task in todo]
 
     def _outside(self) -> Outside | None:
-        """Returns the margin of the last band, unless the boundary touches itself."""
+        """Returns the margin of the last band as the outside of its piece, unless the boundary touches itself."""
         last = self._last
         if last is None or self._pinched:
             return None
-        return Outside(last.name, 0, last.first, last.in_core, self._vertices)
+        return Outside(last.name, 0, last.first, last.in_core, last.triangles, self._vertices)
+
+    def _outside_of_core(self, patches: Sequence[Held]) -> Outside | None:
+        """Returns the outside of a piece that is a core and a patch which separates it from others, as far as known."""
+        core, rest = patches[0], patches[-1]
+        if self._pinched or len(patches) != 2 or not rest.above or (core.name, core.place) != (rest.name, tasks.CORE):
+            return None
+        triangles = core.triangles + rest.triangles
+        return Outside(rest.name, rest.place, rest.first, core.triangles, triangles, rest.above, self._cores[rest.name])
 
     def _needed(self, patches: Iterable[Held]) -> tuple[Task, ...]:
         """Returns the tasks that make the second outputs with patches, which may not be complete yet."""
@@ -364,7 +424,7 @@ class Passes:
         return tuple(self._cores[name] for name in names if name in self._cores)
 
     def _finish(self, held: Held) -> Task | None:
-        """Returns the task that finishes what a core has begun; no other task may read the core meanwhile."""
+        """Returns the task that writes the numbers of a core; no other task may read these meanwhile."""
         if held.name not in self._cores or held.place != tasks.CORE:
             return None
         task = Task.of(finish_core, [held.name], place=held.place, first=held.first)
@@ -375,8 +435,8 @@ class Passes:
 
         The band is around all borders of tiles, wherever the seeds of others are.
         """
-        parts = [held for held in self._held if held.place == tasks.BAND]
-        self._held = [held for held in self._held if held.place != tasks.BAND]
+        parts = [held for held in self._held if held.place == dividing.BAND]
+        self._held = [held for held in self._held if held.place != dividing.BAND]
         return parts
 
     def _parts(self, waiting: Sequence[Done], layers: int) -> list[Held]:
@@ -391,34 +451,19 @@ class Passes:
         parts, kept = list[Held](), list[Held]()
         for held in self._held:
             if held in alone:  # its own task has divided it
-                parts.append(held._replace(place=tasks.BAND))
-                kept += [held._replace(place=tasks.REST)] if alone[held].rest else []
+                parts.append(held._replace(place=dividing.BAND, triangles=alone[held].divided))
+                kept += [held._replace(place=dividing.REST)] if alone[held].rest else []
             elif held in divided and divided[held]["band"]:
-                parts.append(Held(todo[held].name, tasks.BAND, 0, held.piece))
-                kept += [Held(todo[held].name, tasks.REST, 0, held.piece)] if divided[held]["rest"] else []
+                parts.append(Held(todo[held].name, dividing.BAND, 0, held.piece, triangles=divided[held]["band"]))
+                kept += [Held(todo[held].name, dividing.REST, 0, held.piece)] if divided[held]["rest"] else []
             else:
                 kept.append(held)
         self._held = kept
         return parts
 
-    def _next_tiles(self, parts: Sequence[Held], turn: int) -> Sequence[Place]:
-        """Unites the parts of a band, and cuts it into tiles; `turn` is the number of passes before."""
-        join = Task.of(
-            tasks.join,
-            [self._whole, *(part.name for part in parts)],
-            bounds=self._bounds.stored(),
-            tile_triangles=self._grown,
-            turn=turn,
-            firsts=[part.first for part in parts],
-        )
-        (summary,) = self._runner.run([join])
-        self._passes.append((summary["tiles"], summary["triangles"]))
-        self._pinched = summary["pinched"]
-        return [(join.name, place) for place in range(summary["tiles"])]
-
     def _division(self, held: Held, near: Sequence[Done], layers: int) -> Task:
         options = {"place": held.place, "first": held.first, "layers": layers, "others": [each.first for each in near]}
-        task = Task.of(tasks.divide, [self._whole, held.name, *(each.name for each in near)], **options)
+        task = Task.of(dividing.divide, [self._whole, held.name, *(each.name for each in near)], **options)
         return replace(task, needs=self._needed([held]))
 
     def _reached(self, waiting: Sequence[Done], layers: int) -> tuple[dict[Held, list[Done]], dict[Held, Done]]:
@@ -428,7 +473,7 @@ class Passes:
         """
         own = {each.name: k for k, each in enumerate(waiting)}
         match = Task.of(
-            tasks.match_reaches,
+            dividing.match_reaches,
             [*(each.reach for each in self._held), *(each.name for each in waiting)],
             places=[held.place for held in self._held],
             firsts=[held.first for held in self._held],
@@ -452,14 +497,15 @@ class Passes:
             finish = next((task for held in patches if (task := self._finish(held))), None)  # there is one core at most
             piece = PieceSource("", self._whole, names, places, firsts, self._loose and number == 0, finish)
             summary = Task.of(tasks.summarize, piece.inputs, places=piece.places, firsts=piece.firsts)
-            if finish is not None:  # writes to the core
-                summary = replace(summary, needs=(finish,))
-            found.append(piece._replace(border=summary.name, summary=summary))
+            # Where the boundary touches itself, numbers of the core are read, which `finish` writes.
+            needs = self._needed(patches) if finish is None or not self._pinched else (finish,)
+            summary, outside = replace(summary, needs=needs), self._outside_of_core(patches)
+            found.append(piece._replace(border=summary.name, summary=summary, find=summary, outside=outside))
         return found
 
     def _result(self, tiles: Sequence[Place]) -> Tiled:
         """Returns the result, after a pass over tiles in which nothing waits any more."""
         found = self._sources()
-        if len(tiles) == 1 and len(found) > 1:  # `_beside` has used the border that the tile had before
-            found[-1] = found[-1]._replace(border=tiles[0][0], outside=self._outside())
+        if len(tiles) == 1 and len(found) > 1 and self._find is not None:  # `_beside` has used the border from before
+            found[-1] = found[-1]._replace(border=self._find.name, find=self._find, outside=self._outside())
         return Tiled(self._runner, tuple(found), self._vertices, tuple(self._passes), tuple(self._warnings))

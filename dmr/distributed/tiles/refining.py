@@ -16,7 +16,7 @@ from dmr.common.number_arrays import distinct
 from dmr.common.pooling import ForkSafeLock
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
-from dmr.distributed.tiles.bounds import Bounds, limited
+from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.patch import Edges, Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.separation.margin import Division, FirstPart, Found, Refined, separated
@@ -46,12 +46,11 @@ class Report:
     """Outcome of the coarse refinement.
 
     Attributes:
-        inserted: points; warnings: one sentence each; complete: whether it did not end at its limit on points.
+        inserted: points; warnings: one sentence each.
     """
 
     inserted: int
     warnings: tuple[str, ...]
-    complete: bool = True
 
 
 def prepare(device: Device, options: RefineOptions, *, placed: bool = False) -> None:
@@ -70,6 +69,7 @@ def refine_patch(
     expected: int = 0,
     *,
     only: bool = False,
+    first_number: Callable[[], int] = lambda: -1,
     division: Division | None = None,
     found: Found | None = None,
 ) -> Refined:
@@ -84,7 +84,7 @@ def refine_patch(
         threads: that compute on the host; None for those of the device, or all.
         expected: triangles of the result for which the device reserves memory before the rounds.
         only: whether it is the only tile of the pass.
-        division: of the margin, which is then not in the result; found: as for `separated`.
+        first_number, found: as for `separated`; division: of the margin, which is then not in the result.
     """
     with _admitting:
         with step("load"):
@@ -96,14 +96,17 @@ def refine_patch(
             found(FirstPart(lambda: patch, tile.border, len(tile.frozen)))
         margin = patch if division is None else None
         return Refined(None, 0, np.empty(0, np.int64), margin, tile.border, tile.border, 0, ())
+    core_arrays = InMemory() if core_arrays is None else core_arrays
+    core_arrays.expect()
     prepare(device, bounds.options)
     with ExitStack() as held:
         held.enter_context(_counted(device))
         with step("wait"):
             held.enter_context(device.lock)
         held.enter_context(device.current)
-        core_arrays = InMemory() if core_arrays is None else core_arrays
-        finish = _refined(tile, whole, bounds, device, depth, core_arrays, threads, expected, only, division, found)
+        finish = _refined(
+            tile, whole, bounds, device, depth, core_arrays, threads, expected, only, first_number, division, found
+        )
         if not only:
             with step("release"):
                 device.trim_memory()  # the next tile needs blocks of about the same sizes
@@ -139,6 +142,7 @@ def _refined(
     threads: int | None,
     expected: int,
     only: bool,
+    first_number: Callable[[], int],
     division: Division | None,
     found: Found | None,
 ) -> Callable[[], Refined]:
@@ -146,8 +150,7 @@ def _refined(
     threads = threads or device.threads or None
     with step("admit"):
         state = admit_tile(tile, whole, device, threads)
-    options = limited(tile.mesh, bounds, tile.patch.reasons, threads)
-    settings = RunSettings(options=options, bounds=bounds.local, quiet=True, expected=expected)
+    settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True, expected=expected)
     with step("rounds"):
         statistics, epochs = Statistics(device, quiet=True), Epochs()
         if state.cuts == 0:
@@ -157,8 +160,9 @@ def _refined(
         left, warnings = unrefined(state, ending), tuple(statistics.warnings)
     with step("separate"):
         return separated(
-            tile, state, left, depth, warnings, core_arrays, threads, only=only, division=division, found=found
-        )
+            tile, state, left, depth, warnings, core_arrays, threads, only=only, first_number=first_number,
+            division=division, found=found,
+        )  # fmt: skip
 
 
 def _run(
@@ -192,7 +196,8 @@ def refine_coarsely(
     options, local = bounds.relaxed(factor)
     prepare(device, bounds.options)
     with device.lock, device.current:
-        state, notes = admit(mesh, device, bounds.options.keep_segments)
+        with step("admit"):
+            state, notes = admit(mesh, device, bounds.options.keep_segments)
         statistics, epochs = Statistics(device, quiet=True), Epochs()
         flip_to_delaunay(state, statistics, epochs, strict=options.strict)
         begun, state, first = place_first_points(mesh, state, options, statistics, Clock())
@@ -200,17 +205,15 @@ def refine_coarsely(
         if own_bounds is not None:
             state.area_bounds = device.array(own_bounds.download() * factor)
         limits = None if fully else _against_needles(options)
-        if fully:
-            most = limited(mesh, bounds, np.zeros(0, np.uint8)).max_steiner
-            options = replace(options, max_steiner=most)
         settings = RunSettings(options=options, bounds=local, limits=limits, quiet=True)
-        ending = _run(begun, state, settings, statistics, epochs, first)
-        whole = whole_of(state, mesh)
-        state.area_bounds = own_bounds  # the tiles are refined to these
-        patch, edges = as_patch(state, begun, whole), patch_edges(state)
+        with step("rounds"):
+            _run(begun, state, settings, statistics, epochs, first)
+        with step("download"):
+            whole = whole_of(state, mesh)
+            state.area_bounds = own_bounds  # the tiles are refined to these
+            patch, edges = as_patch(state, begun, whole), patch_edges(state)
     inserted = statistics.first_points + statistics.inserted
-    complete = ending is not Ending.BUDGET
-    return patch, edges, whole, Report(inserted, (*notes, *statistics.warnings), complete)
+    return patch, edges, whole, Report(inserted, (*notes, *statistics.warnings))
 
 
 def patch_edges(state: DeviceMesh) -> Edges:

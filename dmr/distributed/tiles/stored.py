@@ -112,6 +112,9 @@ class InMemory(dict[str, NDArray[Any]]):
         finally:
             close(pool)
 
+    def expect(self) -> None:
+        """Prepares memory, while a tile waits for the device and is refined."""
+
     def begin(self, core: tuple[int, int], margin: tuple[int, int], rows: np.dtype[Any] | None) -> None:
         """Prepares for the arrays of a core.
 

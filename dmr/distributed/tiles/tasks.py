@@ -5,9 +5,7 @@
     regroup    tiles with points    -> a tile to refine
     refine     a tile               -> its part for the first band, or its margin and how far what waits is from its
                                        border, and then the rest and the core
-    match      reaches              -> the patches that the band reaches
-    divide     a refined tile       -> its part for the band, and its rest
-    join       parts for the band   -> the band, cut into tiles
+    join       parts for the band   -> the band, refined as a tile is if it is one, else cut into tiles
     summarize  what is left of a tile -> the border of the piece of the result, and its counts
 
 A folder that holds several patches has each under its place: "3-triangles", ...
@@ -15,7 +13,7 @@ A folder that holds several patches has each under its place: "3-triangles", ...
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
@@ -32,15 +30,16 @@ from dmr.common.pooling import close, new_pool, submit
 from dmr.common.threads import thread_count
 from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.steps import step, with_steps
-from dmr.distributed.jobs.store import TEMPORARY_PREFIX
+from dmr.distributed.jobs.store import TEMPORARY_PREFIX, Store
 from dmr.distributed.jobs.task import Resources
 from dmr.distributed.threaded import flags
-from dmr.distributed.tiles.bands import Reach, are_nearest, parted, reach, reached_by, unreached
+from dmr.distributed.tiles.bands import Reach, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
-from dmr.distributed.tiles.cuts import border_vertices, edges_of
-from dmr.distributed.tiles.cutting import Tiles, cut
+from dmr.distributed.tiles.cuts import edges_of
+from dmr.distributed.tiles.cutting import OneTile, Tiles, cut, stored_tile
+from dmr.distributed.tiles.dividing import BAND, REST, save_parts, save_patch
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
-from dmr.distributed.tiles.piece import BORDER, NUMBERS, Int64, Piece
+from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
 from dmr.distributed.tiles.pieces import restricted
 from dmr.distributed.tiles.placement.coarse import COARSE_VERTEX, FREE_VERTEX, Wanted, place_coarsely
 from dmr.distributed.tiles.placement.patches import place_in_patch
@@ -50,7 +49,7 @@ from dmr.distributed.tiles.result.sections import LOOSE
 from dmr.distributed.tiles.separation.margin import Division, FirstPart, Refined
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
-from dmr.distributed.unions.union import UNNUMBERED, Numbers
+from dmr.distributed.unions.union import Numbers
 from dmr.memory import open_device
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import RefineOptions
@@ -63,7 +62,6 @@ COARSE_PER_TILE = 2**14  # this for each tile,
 LEAST_COARSE, MOST_COARSE = 2**18, 2**22  # within these limits
 TILES = "tiles"  # the place of `Tiles` in the output of a task
 CORE = 1  # the place of the core of a tile in its output, and of its reach in that of the margin of later passes
-REST, BAND = "rest", "band"  # the places of both parts of a divided patch
 NO_REASONS, NO_ROWS = np.empty(0, np.uint8), np.empty(0, np.int32)
 SOURCE_ARRAYS = {
     Mesh: (
@@ -152,10 +150,8 @@ def begin(
     else:
         with step("refine coarsely"):
             patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
-            if fully and not report.complete:  # the angles may be out of reach: tiles show how far they can come
-                patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=False, device=device)
         told = [*report.warnings]
-    device.release_memory()
+    device.trim_memory()  # a GPU's memory is returned by the first tile
     whole.save(out)
     asked.save(out)
     loose = np.flatnonzero(~flags(len(patch.numbers), patch.mesh.triangles, resources.threads))
@@ -170,6 +166,7 @@ def begin(
     return {
         "tiles": len(tiles), "vertices": len(patch.numbers), "coarse": len(patch.mesh.triangles),
         "warnings": [*notes, *told], "loose": bool(len(loose)), "placed": placed,
+        "pinched": bool(len(whole.pinched)),
     }  # fmt: skip
 
 
@@ -188,7 +185,7 @@ def place(
     patch = Tiles.load(Stored(inputs[1], TILES)).tile(tile, resources.threads)
     done = place_in_patch(patch, whole, asked, Wanted.load(inputs[0]), device)
     device.release_memory()
-    _save(done.patch, reach(done.patch, done.border, layers, resources.threads)[0], out, 0)
+    save_patch(done.patch, reach(done.patch, done.border, layers, resources.threads)[0], out, 0)
     return {
         "inserted": done.inserted, "seeds": int(done.patch.seeds.sum()), "warnings": [],
         "triangles": len(done.patch.mesh.triangles), "core": False,
@@ -227,6 +224,8 @@ def refine(
     only: bool = False,
     first: bool = False,
     placed: bool = False,
+    earlier: Sequence[str] | None = None,
+    vertices: int = 0,
 ) -> Iterator[dict[str, Any]]:
     """Refines a tile. The output is its margin (0), and then the core (1), unless that is small.
 
@@ -235,8 +234,8 @@ def refine(
     matter which seeds these have. `out` has the part for the band; the rest is with the core, if there is one. Nothing
     waits for the core of the last band, either.
 
-    In later passes, if the band has triangles of the margin, `out` also has it as `divide` divides it, as long as no
-    other tile has a seed that is nearer to it.
+    In later passes, if the band has triangles of the margin, `out` also has it as `divide` (`dividing`) divides it, as
+    long as no other tile has a seed that is nearer to it.
 
     Args:
         inputs: the whole, and the folder of the tile.
@@ -244,24 +243,58 @@ def refine(
         tile: its place in the folder; layers: those of the next band; depth: the layers of the margin.
         only: whether it is the only tile of the pass; first: whether this is the first pass.
         placed: whether points have been placed by size.
+        earlier: the tasks of the tiles before, in the first pass; vertices: of all tiles together. If these tasks are
+            done when the tile is refined, the new vertices of its core get their numbers at once.
     """
-    whole, asked = Whole.load(inputs[0]), replace(Bounds.load(bounds, inputs[0]), placed=placed)
-    device = open_device(resources.device, resources.threads)
+    asked = replace(Bounds.load(bounds, inputs[0]), placed=placed)
     threads = _threads_beside_cores(resources) if only else resources.threads
-    with step("load"):
-        tiles = Tiles.load(Stored(inputs[1], TILES))
-    predicted = int(tiles.predicted[tile])
+    yield from _refined(
+        stored_tile(Stored(inputs[1], TILES), tile, threads), Whole.load(inputs[0]), asked, out, core, resources,
+        layers=layers, depth=depth, only=only, first=first, threads=threads,
+        first_number=lambda: -1 if earlier is None else _first_number(Store(out.path.parent), earlier, vertices),
+    )  # fmt: skip
+
+
+def _refined(
+    tile: OneTile,
+    whole: Whole,
+    asked: Bounds,
+    out: Folder,
+    core: Folder,
+    resources: Resources,
+    *,
+    layers: int,
+    depth: int,
+    only: bool,
+    first: bool,
+    threads: int | None,
+    first_number: Callable[[], int],
+) -> Iterator[dict[str, Any]]:
+    """Refines a tile; outputs and summaries are those of `refine`, as most arguments are.
+
+    Args:
+        threads: that compute on the host.
+        first_number: returns the number of the first vertex that is inserted, or -1 if it is not known when the core is
+            downloaded.
+    """
+    device = open_device(resources.device, resources.threads)
     with ExitStack() as held:
-        path, expected = core.path / FILE, core_bytes(device, predicted, labels=tiles.patch.has_labels)
-        arrays, rest = held.enter_context(CoreArrays(path, expected)), held.enter_context(InMemory(later=True))
+        path, expected = core.path / FILE, core_bytes(device, tile.predicted, labels=tile.labels)
+        arrays, rest = CoreArrays(path, expected), held.enter_context(InMemory(later=True))
+        held.enter_context(arrays)
+
+        def first_of_new() -> int:
+            first = first_number()
+            arrays.numbered = first >= 0
+            return first
+
         division, found = Division(layers, rest) if first else None, Future[FirstPart | None]()
         # While a thread takes the rest of a tile from a GPU, the next tasks may begin. On a CPU, Ctrl-C must end it.
         pool = new_pool(1, "dmr-tile") if (first or only) and not device.threads else None
         held.callback(close, pool)
-        load = partial(tiles.tile, tile, threads)
         refining = submit(
-            pool, with_steps(refine_patch), load, whole, asked, device, depth, arrays, threads, predicted,
-            only=only, division=division, found=found.set_result,
+            pool, with_steps(refine_patch), tile.load, whole, asked, device, depth, arrays, threads, tile.predicted,
+            only=only, first_number=first_of_new, division=division, found=found.set_result,
         )  # fmt: skip
         refining.add_done_callback(lambda _: None if found.done() else found.set_result(None))
         part = found.result()
@@ -272,13 +305,14 @@ def refine(
         else:
             with step("write first part"):
                 patch = part.load()
-                _save(patch, unreached(patch.numbers[part.border]), out, BAND if first else 0)
+                save_patch(patch, unreached(patch.numbers[part.border]), out, BAND if first else 0)
             if not part.in_core:
                 _store_rest(refining.result(), rest, out)
             yield {
                 "inserted": part.inserted, "seeds": int(patch.seeds.sum()), "warnings": part.warnings,
-                "triangles": part.triangles, "core": bool(part.in_core), "in_core": part.in_core, "band": first,
-                "rest": part.has_rest, "reach_with_core": True,
+                "triangles": part.triangles, "core": bool(part.in_core), "in_core": part.in_core,
+                "band": len(patch.mesh.triangles) if first else 0, "rest": part.has_rest, "apart": part.apart,
+                "reach_with_core": True,
             }  # fmt: skip
             done = refining.result()
             with arrays.finishing():
@@ -294,6 +328,16 @@ def refine(
     release(device)  # no task waits for that
 
 
+def _first_number(store: Store, earlier: Sequence[str], vertices: int) -> int:
+    """Returns the number of the first vertex that a tile inserts; -1 if tasks of tiles before it are not done yet."""
+    for name in earlier:
+        summary = store.summary(name)
+        if summary is None:
+            return -1
+        vertices += int(summary["inserted"])
+    return vertices
+
+
 def _stored(done: Refined, out: Folder, layers: int, threads: int | None) -> dict[str, Any]:
     """Stores the margin of a refined tile, and how the band divides it; returns the summary of `refine`."""
     margin = done.margin
@@ -301,12 +345,12 @@ def _stored(done: Refined, out: Folder, layers: int, threads: int | None) -> dic
     with step("reach"):
         reached, in_band = reach(margin, done.margin_border, layers, threads)
     with step("write margin"):
-        _save(margin, reached, out, 0)
+        save_patch(margin, reached, out, 0)
         if done.core is not None:
             unreached(done.core_border).save(Stored(out, CORE))
     with step("divide"):
-        divided = bool(in_band.any())
-        rest = divided and _save_parts(margin, reached.border, in_band, out, threads)
+        divided = int(np.count_nonzero(in_band))
+        rest = bool(divided) and save_parts(margin, reached.border, in_band, out, threads)
     return {
         "inserted": done.inserted, "seeds": int(margin.seeds.sum()), "warnings": done.warnings, "divided": divided,
         "rest": rest, "triangles": len(margin.mesh.triangles) + done.core_triangles, "core": done.core is not None,
@@ -328,126 +372,50 @@ def _store_rest(done: Refined, rest: InMemory, out: Folder) -> None:
 
 def store_core(inputs: Sequence[Folder], out: Folder, resources: Resources, **options: Any) -> dict[str, Any]:
     """Makes the second output of `refine`, if its process has ended before that was complete; refines the tile anew."""
+    return _second_output(refine, inputs, out, resources, options)
+
+
+def store_core_of_band(inputs: Sequence[Folder], out: Folder, resources: Resources, **options: Any) -> dict[str, Any]:
+    """Makes the second output of `join`, likewise."""
+    return _second_output(join, inputs, out, resources, options)
+
+
+def _second_output(
+    function: Callable[..., Iterator[dict[str, Any]]],
+    inputs: Sequence[Folder],
+    out: Folder,
+    resources: Resources,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
     with TemporaryDirectory(prefix=TEMPORARY_PREFIX, dir=out.path.parent) as folder:
         margin = Folder(Path(folder))
-        for _ in refine(inputs, margin, out, resources, **options):
+        for _ in function(inputs, margin, out, resources, **options):
             margin.stop()
     return {}
-
-
-def _save(patch: Patch, reached: Reach, out: Folder, place: int | str) -> None:
-    part = Stored(out, place)
-    patch.save(part)
-    reached.save(part)
-
-
-def match_reaches(
-    inputs: Sequence[Folder],
-    out: Folder,
-    resources: Resources,
-    *,
-    places: Sequence[int | str],
-    firsts: Sequence[int],
-    own: Sequence[int],
-    others: Sequence[int],
-    layers: int,
-) -> dict[str, Any]:
-    """Finds for each patch the tiles whose seeds reach it, and for each refined tile whether no other one is nearer.
-
-    Args:
-        inputs: the folders of the patches, then those of the refined tiles in which something waits.
-        out, resources: not used.
-        places: of the patches in their folders; firsts: the number of the first new vertex of each.
-        own: for each patch the place of its own tile among the refined ones, -1 if it is not the margin of one.
-        others: the number of the first new vertex of each of the refined tiles; layers: of the band.
-    """
-    count = len(places)
-    refined = [Reach.load(Stored(folder, 0), first) for folder, first in zip(inputs[count:], others, strict=True)]
-    reached = [each.reached for each in refined]
-    numbers = np.concatenate(reached)
-    tile = np.repeat(np.arange(len(reached)), [len(each) for each in reached])
-    order = np.argsort(numbers, kind="stable")
-    numbers, tile = numbers[order], tile[order]
-    found = []
-    for folder, place, first, mine in zip(inputs[:count], places, firsts, own, strict=True):
-        border = Reach.load(Stored(folder, place), first).border
-        start, end = np.searchsorted(numbers, border), np.searchsorted(numbers, border, side="right")
-        near = {mine} - {-1}
-        while (start < end).any():
-            start, end = start[start < end], end[start < end]
-            near.update(np.unique(tile[start]).tolist())
-            start = start + 1
-        found.append(sorted(near))
-    return {"near": found, "alone": are_nearest(refined, layers)}
-
-
-def divide(
-    inputs: Sequence[Folder],
-    out: Folder,
-    resources: Resources,
-    *,
-    place: int | str,
-    first: int,
-    layers: int,
-    others: Sequence[int],
-) -> dict[str, Any]:
-    """Divides a patch into its rest and its part for the band.
-
-    Args:
-        inputs: the whole, the folder of the patch, and those of the refined tiles whose seeds reach it.
-        out: for both parts.
-        resources: the threads that compute.
-        place: of the patch in its folder; first: the number of its first new vertex.
-        layers: of the band.
-        others: the number of the first new vertex of each of the refined tiles.
-    """
-    stored = Stored(inputs[1], place)
-    with step("load"):
-        patch, border = Patch.load(stored).numbered(first), Reach.load(stored, first).border
-        reaches = [Reach.load(Stored(each, 0), its_first) for each, its_first in zip(inputs[2:], others, strict=True)]
-    with step("divide"):
-        in_band = reached_by(patch, reaches, layers, resources.threads)
-    band = bool(in_band.any())
-    if band:
-        with step("write"):
-            rest = _save_parts(patch, border, in_band, out, resources.threads)
-    return {"rest": not band or rest, "band": band}
-
-
-def _save_parts(patch: Patch, border: Int64, in_band: NDArray[np.bool_], out: Folder, threads: int | None) -> bool:
-    """Stores both parts of a patch; returns whether there is a rest.
-
-    Args:
-        border: the numbers of its vertices on the border with others.
-        in_band: which triangles are the part for the band, one at least.
-    """
-    rest, band = parted(patch, in_band, threads)
-    band.save(Stored(out, BAND))
-    if rest is None:
-        return False
-    beside = distinct(border, band.numbers)
-    there = Numbers(rest.numbers, UNNUMBERED).find(np.where(beside < 0, UNNUMBERED - 1 - beside, beside)) >= 0
-    _save(rest, unreached(beside[there]), out, REST)
-    return True
 
 
 def join(
     inputs: Sequence[Folder],
     out: Folder,
+    core: Folder,
     resources: Resources,
     *,
     bounds: Mapping[str, Any],
     tile_triangles: int,
     turn: int,
     firsts: Sequence[int],
-) -> dict[str, Any]:
-    """Unites the parts of a band, and cuts it into tiles. `inputs` are the whole, and the folders of the parts.
+    refined: Mapping[str, Any] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Unites the parts of a band. If one tile suffices, refines it; otherwise cuts it into tiles.
 
-    `firsts` are the numbers of the first new vertices of the parts.
-
-    The output of a band that is one tile also has its border, as `summarize` finds it: no refinement changes that.
+    Args:
+        inputs: the whole, and the folders of the parts.
+        out, core: for the tiles, or as for `refine`; resources: as for all tasks.
+        turn: the number of passes before; firsts: the numbers of the first new vertices of the parts.
+        refined: the options "layers", "depth" and "placed" of `refine`, and the "first_number" of a vertex that is
+            inserted; None if the band is only cut, also if it is one tile.
     """
-    threads, whole = _threads_beside_cores(resources), Whole.load(inputs[0])
+    threads, whole, asked = _threads_beside_cores(resources), Whole.load(inputs[0]), Bounds.load(bounds, inputs[0])
     with step("load"):
         folders = zip(inputs[1:], firsts, strict=True)
         parts = [Patch.load(Stored(folder, BAND)).numbered(first) for folder, first in folders]
@@ -455,19 +423,23 @@ def join(
         band = glued(parts, threads)
     with step("edges"):
         edges = edges_of(band, threads)
-    with step("write"):
-        replace(band, edges=edges).save_all_but_seeds(Stored(out, TILES))  # large arrays beside the next step
     with step("cut"):
-        asked = Bounds.load(bounds, inputs[0])
         divided = whole if "size" in asked.sources else None
-        tiles = cut(band, edges, asked, tile_triangles, turn, threads, whole=divided)
+        save = partial(replace(band, edges=edges).save_all_but_seeds, Stored(out, TILES))  # while the band is divided
+        tiles = cut(band, edges, asked, tile_triangles, turn, threads, whole=divided, before=save)
+    found = {"tiles": len(tiles), "joined": len(band.mesh.triangles)}
+    if len(tiles) == 1 and refined is not None:
+        asked, first_number = replace(asked, placed=refined["placed"]), int(refined["first_number"])
+        refining = _refined(
+            tiles.one(0, threads), whole, asked, out, core, resources, layers=refined["layers"],
+            depth=refined["depth"], only=True, first=False, threads=threads, first_number=lambda: first_number,
+        )  # fmt: skip
+        yield {**found, **next(refining)}
+        yield from refining
+        return
     with step("write"):
-        tiles.save(Stored(out, TILES), patch=False)
-        if len(tiles) == 1:
-            inside = ~whole.boundary[band.segment_origin]
-            border = border_vertices(band, edges, inside, threads=threads)
-            out[BORDER] = _border(whole, Numbers(band.numbers), band.numbers[border])
-    return {"tiles": len(tiles), "triangles": len(band.mesh.triangles), "pinched": bool(len(whole.pinched))}
+        tiles.save(Stored(out, TILES), patch=len(tiles) == 1)
+    yield found
 
 
 def _threads_beside_cores(resources: Resources) -> int:
@@ -485,16 +457,20 @@ def summarize(
 ) -> dict[str, Any]:
     """Finds the border of a piece of the result, which consists of patches, and counts its triangles.
 
+    It has the vertices that others may have, on borders of the patches, and where the boundary touches itself.
+
     Args:
         inputs: the whole, and the folders of the patches.
         out: for the border; resources: not used.
         places: of the patches in their folders; firsts: the number of the first new vertex of each.
     """
     given = [(Stored(folder, place), first) for folder, place, first in zip(inputs[1:], places, firsts, strict=True)]
-    whole, reasons, triangles = Whole.load(inputs[0]), np.zeros(len(REASONS) + 1, np.int64), 0
-    borders = []
+    reasons, triangles = np.zeros(len(REASONS) + 1, np.int64), 0
+    pinched, borders = Whole.load(inputs[0]).pinched, []
     for part, first in given:
-        borders.append(_border(whole, Numbers(part[NUMBERS], first), Reach.load(part, first).border))
+        borders.append(Reach.load(part, first).border)
+        if len(pinched):  # otherwise another task may write the numbers of a core meanwhile
+            borders.append(pinched[Numbers(part[NUMBERS], first).find(pinched) >= 0])
         reasons += np.bincount(part["reasons"], minlength=len(reasons))
         triangles += len(part["triangles"])
     out[BORDER] = distinct(*borders)
@@ -502,9 +478,3 @@ def summarize(
         "triangles": triangles,
         "unrefined": {reason: int(count) for reason, count in zip(REASONS, reasons[1:], strict=True) if count},
     }
-
-
-def _border(whole: Whole, numbers: Numbers, border: Int64) -> Int64:
-    """Returns the vertices that a patch may share with others: on its border, or where the boundary meets itself."""
-    pinched = whole.pinched
-    return distinct(border, pinched[numbers.find(pinched) >= 0])

@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 import dmr
 from dmr import Mesh
 from dmr.distributed import Parts, partition
+from dmr.distributed.jobs.folder import Folder
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.output import columns, finish, part_file
 from dmr.distributed.tiles import tasks
+from dmr.distributed.tiles.piece import NUMBERS
 from dmr.distributed.tiles.result import core_file
 from dmr.errors import DmrError, FileError, InvalidMeshError, NoFolderError, OptionError, WrongTypeError
 from dmr.io.archives.npz import write_npz
@@ -195,6 +197,7 @@ def test_cores_that_are_finished_twice(expected, tmp_path, monkeypatch):
     monkeypatch.setattr(tasks, "core_bytes", lambda *given, **named: expected)
     monkeypatch.setattr(core_file, "in_memory", lambda file: True)
     monkeypatch.setattr(Store, "_run_needed", repeated)
+    monkeypatch.setattr(tasks, "_first_number", lambda *given: -1)
     twice = dmr.distributed.refine(halves(), tmp_path / "twice", device="cpu", **options)
     assert again
     for one, other in zip(once, twice, strict=True):
@@ -202,24 +205,36 @@ def test_cores_that_are_finished_twice(expected, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("together", [1, 32])
-def test_no_task_reads_a_core_before_it_is_finished(together, tmp_path, monkeypatch):
-    """Its numbers are written in place, and another process might find half of one."""
-    called = []
-    call = Task.call
+@pytest.mark.parametrize("pinched", [False, True])
+def test_no_task_reads_numbers_of_a_core_before_they_are_written(together, pinched, tmp_path, monkeypatch):
+    """They are written in place, and another process might find half of one."""
+    read = []
+    call, get = Task.call, Folder.__getitem__
 
     def seen(task, *given):
-        called.append((task.function.rpartition(":")[2], task.inputs))
-        return call(task, *given)
+        running.append(task.function.rpartition(":")[2])
+        yield from call(task, *given)
 
+    def seen_array(folder, name):
+        if name == f"{tasks.CORE}-{NUMBERS}":
+            read.append((folder.path.name, running[-1]))
+        return get(folder, name)
+
+    running = []
+    monkeypatch.setattr(tasks, "_first_number", lambda *given: -1)
     monkeypatch.setattr(finish, "MOST_TOGETHER", together)
     monkeypatch.setattr(Task, "call", seen)
+    monkeypatch.setattr(Folder, "__getitem__", seen_array)
     square, options = dmr.domains.rectangle(1, 1), {"max_area": 1.5e-4, "tile_triangles": 8000}
+    if pinched:
+        corners = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (1, 2), (0, 1)]
+        square = dmr.Pslg(corners, [(0, 1), (1, 2), (2, 6), (6, 0), (2, 3), (3, 4), (4, 5), (5, 2)])
     dmr.distributed.refine(square, tmp_path / "out", device="cpu", threads=1, **options)
-    finished = [(place, inputs[0]) for place, (name, inputs) in enumerate(called) if name == "finish_core"]
-    assert len(finished) > 1
-    for place, core in finished:
-        readers = [name for name, inputs in called[:place] if core in inputs]
-        assert set(readers) <= {"divide"}
+    cores = {core for core, reader in read if reader == "finish_core"}
+    assert len(cores) > 1
+    for core in cores:
+        readers = [reader for each, reader in read if each == core]
+        assert set(readers[: readers.index("finish_core")]) <= {"divide"}
 
 
 def test_pages_that_a_core_lacks_are_an_error(tmp_path, monkeypatch):

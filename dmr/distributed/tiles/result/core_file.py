@@ -29,7 +29,7 @@ from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.errors import file_error
 from dmr.io.archives.columns import numbered
 from dmr.io.archives.native import library
-from dmr.io.archives.npz import Begun, begin_archive, check_sum, places_of_first_rows, write_first_rows
+from dmr.io.archives.npz import UNKNOWN, Begun, begin_archive, check_sum, places_of_first_rows, write_first_rows
 from dmr.memory import Device, DeviceArray
 
 if TYPE_CHECKING:
@@ -93,28 +93,31 @@ class CoreArrays(InMemory):
     """The arrays of a core, on their way from a device to the file of a part.
 
     The system lets one thread at a time write to a file. In a file system in main memory, a GPU's arrays are therefore
-    copied into the mapped file by several threads; its pages are made before, while the tile waits for the device.
+    copied into the mapped file by several threads; its pages are made before, while the tile waits for the device and
+    is refined.
 
     Args:
         path: of the file; expected: its bytes, about; 0 if it is not to be mapped.
+
+    Attributes:
+        path: as given; numbered: whether all vertices have their numbers; set before there are any.
     """
 
     def __init__(self, path: Path, expected: int) -> None:
         super().__init__(later=True)
-        self.path = path
+        self.path, self.numbered = path, False
         self._expected = expected
         self._pages: Pages | None = None
         self._targets: dict[str, NDArray[np.uint8]] = {}
         self._summing: ThreadPoolExecutor | None = None
         self._sums: dict[str, Future[int]] = {}
 
-    def __enter__(self) -> CoreArrays:
-        super().__enter__()
+    def expect(self) -> None:
+        """Makes pages of the file from now on: not while the tile is loaded, which would take longer beside that."""
         if self._expected:
             self._pages = Pages.of(self.path, self._expected)
         if self._pages is not None:
             self._summing = new_pool(1, "dmr-sums")
-        return self
 
     def __exit__(self, *exception: object) -> None:
         close(self._summing)
@@ -155,8 +158,13 @@ class CoreArrays(InMemory):
         return self._targets.keys()
 
     @property
+    def unknown(self) -> tuple[str, ...]:
+        """The names of the arrays that `finish_core` writes."""
+        return () if self.numbered else (NUMBERS,)
+
+    @property
     def sums(self) -> dict[str, int]:
-        """The check sums of these arrays, except those of numbers, which are not all known."""
+        """The check sums of these arrays, except those of numbers that are not all known."""
         return {name: found.result() for name, found in self._sums.items()}
 
     def take(self, name: str, array: DeviceArray, dtype: DTypeLike, shape: tuple[int, ...]) -> None:
@@ -166,7 +174,7 @@ class CoreArrays(InMemory):
             self._arrived(name)
 
     def _arrived(self, name: str) -> None:
-        if name in self._targets and name != NUMBERS:  # while further arrays arrive, and pages are mapped
+        if name in self._targets and name not in self.unknown:  # while further arrays arrive, and pages are mapped
             self._sums[name] = submit(self._summing, check_sum, self[name], SUM_THREADS)
 
     def _mapped(self, name: str) -> NDArray[np.uint8] | None:
@@ -272,11 +280,10 @@ def save_core(core: CoreArrays, out: Folder, place: int, margin: tuple[int, int]
         if name not in first:
             stored[name] = array
     most = most_rows({name: len(array) for name, array in first.items()}, margin)
-    begun = begin_core(core.path, first, most, threads, {*core.there, NUMBERS}, exists=bool(core.there))
-    sums = core.sums
-    begun.update({name: begun[name]._replace(crc=sums[name]) for name in core.there if name != NUMBERS})
+    begun = begin_core(core.path, first, most, threads, {*core.there, *core.unknown}, exists=bool(core.there))
+    begun.update({name: begun[name]._replace(crc=crc) for name, crc in core.sums.items()})
     for name, each in begun.items():
-        if name == NUMBERS and name not in core.there:
+        if name in core.unknown and name not in core.there:
             stored[name] = first[name]
         else:
             stored.refer(name, first[name].dtype, first[name].shape, each.at, FILE)
@@ -286,7 +293,7 @@ def save_core(core: CoreArrays, out: Folder, place: int, margin: tuple[int, int]
 def finish_core(
     inputs: Sequence[Folder], out: Folder, resources: Resources, *, place: int, first: int
 ) -> dict[str, Any]:
-    """Writes the numbers of a core's vertices to the file of the part.
+    """Writes the numbers of a core's vertices to the file of the part, unless these have been known before.
 
     The numbers may be there already, as far as the task of the tile knew them; those that it did not know are below 0,
     so that this can be repeated. Another task that reads them meanwhile could find half of one.
@@ -302,6 +309,9 @@ def finish_core(
     stored = Stored(inputs[0], place)
     core = CoreFile.load(stored)
     assert core is not None
+    if core.begun[NUMBERS].crc != UNKNOWN:
+        out[BEGUN] = stored[BEGUN]
+        return {}
     threads, column = thread_count(resources.threads), numbered([stored[NUMBERS]], [first])
     try:
         with core.path.open("r+b") as file:

@@ -31,14 +31,23 @@ class Outside(NamedTuple):
 
     Attributes:
         folder: the output that holds it; place: where in it; first: the number of the first new vertex.
-        before: the triangles of the piece before those of the patch; vertices: above all numbers in the piece.
+        before: the triangles of the piece before those of the patch; triangles: of the piece.
+        vertices: above all numbers in the piece.
+        task: the task with this output, if it may not be complete yet.
     """
 
     folder: str
-    place: int
+    place: int | str
     first: int
     before: int
+    triangles: int
     vertices: int
+    task: Task | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of a task that reads the patch, as plain JSON values."""
+        return {"places": [self.place], "firsts": [self.first], "loose": False, "before": self.before}
 
 
 class PieceSource(NamedTuple):
@@ -51,7 +60,8 @@ class PieceSource(NamedTuple):
             of each.
         loose: whether the loose vertices belong to the piece.
         finish: the task `finish_core`, if the piece has the core of a tile.
-        summary: the task that counts its triangles, and finds its border, unless another one has.
+        summary: the task that counts its triangles; as a rule, also the one that finds its border.
+        find: the task whose output is `border`, unless that is there already.
         outside: where its outermost triangles are, if they are in one patch that is complete before the core.
     """
 
@@ -63,6 +73,7 @@ class PieceSource(NamedTuple):
     loose: bool = False
     finish: Task | None = None
     summary: Task | None = None
+    find: Task | None = None
     outside: Outside | None = None
 
     @property

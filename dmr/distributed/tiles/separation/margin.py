@@ -21,10 +21,10 @@ from dmr.distributed.tiles.separation.sides import (
     UNREACHED,
     Sides,
     layers_around,
-    values_at,
     waiting_triangles,
 )
 from dmr.distributed.tiles.stored import InMemory
+from dmr.distributed.tiles.values import values_at
 from dmr.memory import DeviceArray
 from dmr.mesh.types import Int
 from dmr.refinement.state.device_mesh import DeviceMesh
@@ -65,8 +65,10 @@ class FirstPart:
 
     Attributes:
         load: returns the part, for the next band or the margin of the last one; needs no device.
-        border: its vertices on the border of the tile.
+        border: its vertices on the border with other pieces of the result, if it is for a band, and perhaps further
+            ones; otherwise those on the border of the tile.
         triangles: of the whole tile; in_core: those of its core; has_rest: whether a divided margin has a rest.
+        apart: whether this rest separates the core from the part for the band.
         inserted, warnings: as in `Refined`.
     """
 
@@ -75,6 +77,7 @@ class FirstPart:
     triangles: int
     in_core: int = 0
     has_rest: bool = False
+    apart: bool = False
     inserted: int = 0
     warnings: tuple[str, ...] = ()
 
@@ -107,6 +110,7 @@ def separated(
     threads: int | None = None,
     *,
     only: bool = False,
+    first_number: Callable[[], int] = lambda: -1,
     division: Division | None = None,
     found: Found | None = None,
 ) -> Callable[[], Refined]:
@@ -124,6 +128,8 @@ def separated(
         threads: that complete it; None for all cores.
         only: whether it is the only tile of the pass. If nothing waits in it, no band follows, and its margin is one
             layer: what touches the border, or a frozen triangle.
+        first_number: returns the number of the first inserted vertex if it is known when the core is downloaded, which
+            then has the numbers of the whole; otherwise -1.
         division: of the margin, unless no triangle is in the band.
         found: called with the part for the band if the margin is divided, or with the margin if no band follows.
     """
@@ -142,7 +148,7 @@ def separated(
     inserted = state.vertices - state.input_vertices
     first = partial(
         FirstPart, triangles=state.slots + len(tile.frozen_rows), in_core=inner.size, inserted=inserted,
-        warnings=warnings,
+        warnings=warnings, apart=division is not None and depth > division.layers,
     )  # fmt: skip
     if division is None:
         margin = _margin(sides, outer)
@@ -160,7 +166,8 @@ def separated(
             core, few = sides.side(inner), sides.few_labels
             rows = None if state.ancestor is None else np.dtype(np.int32 if few is None else np.uint8)
             core_arrays.begin((core.vertices, core.count), beside, rows)
-            sides.store(core, few, core_arrays)
+            first_of_new = first_number()
+            sides.store(core, few, core_arrays, first_of_new)
     shared = np.empty(0, np.int32) if core is None else sides.shared(core.used, *margin.used)
     of_rest = np.empty(0, np.int32)
     if len(margin.used) > 1:
@@ -226,8 +233,10 @@ def _divided(
         in_band, in_rest = sides.divided(division.layers - 1, outer)
         side = sides.side(in_band, frozen=True)
         load = sides.loaded_with_frozen(side)
+        # The triangles of the tile at its other vertices are all in the band.
+        border = distinct(sides.tile.border, sides.in_layer(side, division.layers))
     if found is not None:
-        found(first(load, values_at(side.vertex_places, sides.tile.border), has_rest=in_rest.size > 0))
+        found(first(load, values_at(side.vertex_places, border), has_rest=in_rest.size > 0))
     vertices, triangles, used = side.vertices, side.count + frozen, side.used
     if not in_rest.size:
         return _Margin(vertices, triangles, [used])

@@ -17,6 +17,7 @@ from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_spars
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
 from dmr.distributed.tiles.result.few_labels import few_labels
 from dmr.distributed.tiles.stored import InMemory
+from dmr.distributed.tiles.values import values_at
 from dmr.memory import DeviceArray, flagged_indices, scan, total
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.setup.admission import SplitState
@@ -94,9 +95,9 @@ class Sides:
         places = scan(used)
         return Side(listed, used, places, total(places, state.vertices))
 
-    def store(self, side: Side, few: Labels | None, out: InMemory) -> None:
+    def store(self, side: Side, few: Labels | None, out: InMemory, first: int = -1) -> None:
         """Stores a side, as `_store`."""
-        _store(self.tile, self.state, side, self.left, self.seeds, few, out)
+        _store(self.tile, self.state, side, self.left, self.seeds, few, first, out)
 
     def loaded_with_frozen(self, side: Side) -> Callable[[], Patch]:
         """Downloads a side; returns what makes it a patch that begins with the frozen triangles, without the device."""
@@ -119,6 +120,14 @@ class Sides:
             device.launch("flag_shared", used.size, used, other, shared)
         return flagged_indices(shared)[0].download()
 
+    def in_layer(self, side: Side, layer: int) -> Int:
+        """Returns the vertices of a side that are in the last of so many layers, ascending."""
+        device, state = side.used.device, self.state
+        found = device.zeros(side.used.size, np.int32)
+        numbers = state.order, state.input_vertices
+        device.launch("flag_layer", state.vertices, layer, self.layers, side.used, *numbers, found)
+        return flagged_indices(found)[0].download()
+
     def numbers(self, vertices: Int) -> Int64:
         """Returns the numbers in the whole of vertices with numbers in the tile: -1, -2, ... for inserted ones."""
         known = vertices < self.state.input_vertices
@@ -138,16 +147,16 @@ def waiting_triangles(state: DeviceMesh, left: dict[str, NDArray[Any]]) -> Int:
 def layers_around(tile: Tile, state: DeviceMesh, seeds: Int, most: int) -> DeviceArray:
     """Returns the layers of triangles between each vertex and what waits, is frozen, or is on the border."""
     device = state.device
-    order = state.order.download()
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order), dtype=np.int32)
     is_around = np.zeros(len(tile.numbers), np.bool_)
     is_around[tile.border] = True
     is_around[tile.frozen_triangles] = True
-    around = np.flatnonzero(is_around)
+    around = device.array(np.flatnonzero(is_around).astype(np.int32))
+    rank, ranks = device.empty(state.input_vertices, np.int32), device.empty(around.size, np.uint32)
+    device.launch("invert_order", state.input_vertices, state.order, rank)
+    device.launch("gather_uint32", around.size, rank.view(np.uint32), around, ranks)
     layers = device.empty(state.vertices, np.uint8)
     layers.fill(UNREACHED)
-    device.launch("begin_layers_at_vertices", len(around), device.array(rank[around]), layers)
+    device.launch("begin_layers_at_vertices", around.size, ranks.view(np.int32), layers)
     device.launch("begin_layers_at_triangles", len(seeds), state.triangles, device.array(seeds), layers)
     for reached in range(most):
         device.launch("add_layer", state.slots, state.triangles, reached, layers)
@@ -161,11 +170,13 @@ def _store(
     left: dict[str, NDArray[Any]],
     seeds: Int,
     few: Labels | None,
+    first: int,
     out: InMemory,
 ) -> None:
     """Stores a side without frozen triangles, as `Patch.save`.
 
     `few` are the labels of the triangles that were admitted, as `few_labels` returns them; None stores a row for each.
+    `first` is the number in the whole of the first inserted vertex; -1 stores -1, -2, ... for inserted ones.
     """
     device, source, m, n = state.device, tile.mesh, side.count, side.vertices
     by_number = (state.order, state.input_vertices)
@@ -177,8 +188,8 @@ def _store(
     parameters = device.empty(n, np.float64)
     device.launch(
         "take_vertices", state.vertices, state.points, state.vertex_origin, state.vertex_parameter, side.used,
-        side.vertex_places, *by_number, device.array(tile.numbers), points, origins, not_free, parameters, numbers,
-        taken,
+        side.vertex_places, *by_number, device.array(tile.numbers), first, points, origins, not_free, parameters,
+        numbers, taken,
     )  # fmt: skip
     out.take("vertices", points, np.float64, (n, 2))
     out.take(NUMBERS, numbers, np.int64, (n,))
@@ -252,15 +263,6 @@ def _places_there(side: Side, triangles: Int) -> Int:
     """Returns the places of those listed triangles that belong to a side."""
     places = _places(side, triangles)
     return places[places >= 0]
-
-
-def values_at(values: DeviceArray, places: Int) -> Int:
-    """Returns int32 values on a device at some places."""
-    device = values.device
-    found = device.empty(places.size, np.uint32)
-    listed = device.array(np.ascontiguousarray(places, np.int32).reshape(-1))
-    device.launch("gather_uint32", places.size, values.view(np.uint32), listed, found)
-    return found.detach().view(np.int32).reshape(places.shape)
 
 
 @dataclass(frozen=True, eq=False)
