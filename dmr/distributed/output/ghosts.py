@@ -38,6 +38,8 @@ from dmr.mesh.types import Int
 Int64 = NDArray[np.int64]
 Summary = dict[str, Any]
 
+FEW_PIECES = 1024  # whose pairs are counted faster than they are sorted
+
 
 def match_borders(inputs: Sequence[Folder], out: Folder, resources: Resources) -> Summary:
     """Finds the vertices that several pieces have: `inputs` have the `BORDER` of all pieces, in order.
@@ -45,15 +47,15 @@ def match_borders(inputs: Sequence[Folder], out: Folder, resources: Resources) -
     The output has two arrays of equal length, sorted by number, then by part: `numbers` and `parts`.
     """
     shared = [folder[BORDER] for folder in inputs]
-    numbers = np.concatenate(shared)
-    parts = np.repeat(np.arange(len(shared), dtype=np.int32), [len(each) for each in shared])
-    order = np.argsort(numbers, kind="stable")
-    numbers, parts = numbers[order], parts[order]
-    again = np.zeros(len(numbers), bool)
-    again[1:] = numbers[1:] == numbers[:-1]
-    several = again.copy()
-    several[:-1] |= again[1:]
-    numbers, parts = numbers[several], parts[several]
+    bits = len(shared).bit_length()
+    keys = np.concatenate([border << bits | part for part, border in enumerate(shared)])  # no two are equal
+    keys.sort(kind="stable")  # as ascending runs are merged
+    numbers = keys >> bits
+    again = numbers[1:] == numbers[:-1]
+    several = np.zeros(len(numbers), bool)
+    several[1:] = again
+    several[:-1] |= again
+    numbers, parts = numbers[several], (keys[several] & ((1 << bits) - 1)).astype(np.int32)
     out["numbers"], out["parts"] = numbers, parts
     return {"neighbours": [sorted(each) for each in _neighbours(numbers, parts, len(shared))]}
 
@@ -66,7 +68,8 @@ def _neighbours(numbers: Int64, parts: NDArray[np.int32], count: int) -> list[se
         same = np.flatnonzero(numbers[step:] == numbers[:-step])
         if not len(same):
             return found
-        for pair in np.unique(parts[same].astype(np.int64) * count + parts[same + step]).tolist():
+        pairs = parts[same].astype(np.int64) * count + parts[same + step]
+        for pair in (np.flatnonzero(np.bincount(pairs)) if count <= FEW_PIECES else np.unique(pairs)).tolist():
             one, other = divmod(pair, count)
             found[one].add(other)
             found[other].add(one)

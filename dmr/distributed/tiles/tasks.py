@@ -323,8 +323,7 @@ def _refined(
                 save_core(arrays, core, CORE, done.beside, thread_count(threads))
                 unreached(done.core_border).save(Stored(core, CORE))
                 core.wait()  # the memory of the arrays is used again
-    if done.core is not None:
-        yield {}
+            yield {}
     release(device)  # no task waits for that
 
 
