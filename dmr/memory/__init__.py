@@ -39,9 +39,11 @@ from dmr.memory.primitives import (
     flagged_indices,
     minmax_float64,
     scan,
+    set_values,
     sort_pairs,
     sum_float64,
     total,
+    values_at,
 )
 from dmr.memory.signatures import pack, signatures
 
@@ -87,12 +89,14 @@ __all__ = [
     "require_memory",
     "rows_of",
     "scan",
+    "set_values",
     "signatures",
     "sort_pairs",
     "sum_float64",
     "thread_count",
     "total",
     "touch",
+    "values_at",
     "warm",
 ]
 

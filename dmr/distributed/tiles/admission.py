@@ -21,10 +21,9 @@ from dmr.distributed.threaded import flags, places_of_pairs, rows_taken
 from dmr.distributed.tiles.cuts import CutEdges, active_sides, border_vertices, cut_edges, edges_of
 from dmr.distributed.tiles.patch import FREE_VERTEX, Mask, Patch
 from dmr.distributed.tiles.piece import Int64
-from dmr.distributed.tiles.values import set_values, values_at
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import UNNUMBERED, Numbers
-from dmr.memory import Device, constant
+from dmr.memory import Device, constant, set_values, values_at
 from dmr.mesh.types import Float, Int, Mesh
 from dmr.refinement.placement.admission import direct, segment_records
 from dmr.refinement.setup.admission import SplitState, admit

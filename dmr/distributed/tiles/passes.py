@@ -29,12 +29,13 @@ from dmr.common.cached import cached_property
 from dmr.common.text import counted, option
 from dmr.distributed.jobs.runner import Runner
 from dmr.distributed.jobs.task import Task, TaskFunction
-from dmr.distributed.tiles import dividing, tasks
+from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.bands import layers_of, margin_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.placement.point_trees import require_point_trees
 from dmr.distributed.tiles.result.core_file import finish_core
 from dmr.distributed.tiles.result.sections import Outside, PieceSource
+from dmr.distributed.tiles.separation import dividing
 from dmr.errors import OptionError, OutOfMemoryError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES

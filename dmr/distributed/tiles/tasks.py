@@ -37,7 +37,6 @@ from dmr.distributed.tiles.bands import Reach, reach, unreached
 from dmr.distributed.tiles.bounds import Bounds, predicted_triangles
 from dmr.distributed.tiles.cuts import edges_of
 from dmr.distributed.tiles.cutting import OneTile, Tiles, cut, stored_tile
-from dmr.distributed.tiles.dividing import BAND, REST, save_parts, save_patch
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, store_sparse
 from dmr.distributed.tiles.piece import BORDER, NUMBERS, Piece
 from dmr.distributed.tiles.pieces import restricted
@@ -46,6 +45,7 @@ from dmr.distributed.tiles.placement.patches import place_in_patch
 from dmr.distributed.tiles.refining import prepare, refine_coarsely, refine_patch, release
 from dmr.distributed.tiles.result.core_file import FILE, CoreArrays, core_bytes, save_core
 from dmr.distributed.tiles.result.sections import LOOSE
+from dmr.distributed.tiles.separation.dividing import BAND, REST, save_parts, save_patch
 from dmr.distributed.tiles.separation.margin import Division, FirstPart, Refined
 from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole

@@ -20,9 +20,10 @@ from dmr.distributed.jobs import in_process
 from dmr.distributed.jobs.job_folder import TASKS
 from dmr.distributed.jobs.task import Task
 from dmr.distributed.output import finish, ghosts
-from dmr.distributed.tiles import dividing, tasks
+from dmr.distributed.tiles import tasks
 from dmr.distributed.tiles.passes import Passes
 from dmr.distributed.tiles.result import core_file
+from dmr.distributed.tiles.separation import dividing
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow

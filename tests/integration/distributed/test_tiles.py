@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dmr
 from dmr.distributed.jobs.task import Resources
-from dmr.distributed.tiles import cutting, dividing, passes, refining, tasks
+from dmr.distributed.tiles import cutting, passes, refining, tasks
 from dmr.distributed.tiles.bands import (
     LARGE_TILE,
     UNREACHED,
@@ -28,6 +28,7 @@ from dmr.distributed.tiles.bounds import FOR_A_SKINNY_TRIANGLE, Bounds, predicte
 from dmr.distributed.tiles.cuts import border_vertices, edges_of
 from dmr.distributed.tiles.patch import REASONS, Patch, glued, with_numbers
 from dmr.distributed.tiles.refining import refine_coarsely, refine_patch
+from dmr.distributed.tiles.separation import dividing
 from dmr.distributed.tiles.separation.margin import Division
 from dmr.distributed.tiles.stored import InMemory
 from dmr.distributed.unions.native import blocks_of, components

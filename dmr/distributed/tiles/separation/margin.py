@@ -24,8 +24,7 @@ from dmr.distributed.tiles.separation.sides import (
     waiting_triangles,
 )
 from dmr.distributed.tiles.stored import InMemory
-from dmr.distributed.tiles.values import values_at
-from dmr.memory import DeviceArray
+from dmr.memory import DeviceArray, values_at
 from dmr.mesh.types import Int
 from dmr.refinement.state.device_mesh import DeviceMesh
 

@@ -17,8 +17,7 @@ from dmr.distributed.tiles.patch import FREE_VERTEX, REASONS, Patch, store_spars
 from dmr.distributed.tiles.piece import NUMBERS, ROWS, Int64, Labels, Piece
 from dmr.distributed.tiles.result.few_labels import few_labels
 from dmr.distributed.tiles.stored import InMemory
-from dmr.distributed.tiles.values import values_at
-from dmr.memory import DeviceArray, flagged_indices, scan, total
+from dmr.memory import DeviceArray, flagged_indices, scan, total, values_at
 from dmr.mesh.types import Int, Mesh
 from dmr.refinement.setup.admission import SplitState
 from dmr.refinement.state.device_mesh import DeviceMesh
