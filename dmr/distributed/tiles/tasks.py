@@ -280,7 +280,8 @@ def _refined(
     device = open_device(resources.device, resources.threads)
     with ExitStack() as held:
         path, expected = core.path / FILE, core_bytes(device, tile.predicted, labels=tile.labels)
-        arrays, rest = CoreArrays(path, expected), held.enter_context(InMemory(later=True))
+        # While a tile of several is copied, the next one has the device; the core of an only one is wanted at once.
+        arrays, rest = CoreArrays(path, expected, later=not only), held.enter_context(InMemory(later=True))
         held.enter_context(arrays)
 
         def first_of_new() -> int:

@@ -99,13 +99,14 @@ class CoreArrays(InMemory):
 
     Args:
         path: of the file; expected: its bytes, about; 0 if it is not to be mapped.
+        later: as for `InMemory`.
 
     Attributes:
         path: as given; numbered: whether all vertices have their numbers; set before there are any.
     """
 
-    def __init__(self, path: Path, expected: int) -> None:
-        super().__init__(later=True)
+    def __init__(self, path: Path, expected: int, *, later: bool = True) -> None:
+        super().__init__(later=later)
         self.path, self.numbered = path, False
         self._expected = expected
         self._pages: Pages | None = None
@@ -145,11 +146,12 @@ class CoreArrays(InMemory):
         sizes = {name: dtype.itemsize * math.prod(shape) for name, (dtype, shape) in arrays.items()}
         mapped = self._pages.mapped(max(places[name] + sizes[name] for name in arrays))
         self._targets = {name: mapped[places[name] : places[name] + sizes[name]] for name in arrays}
+        if not self._later:
+            self._pages.wait()
 
     def finish(self) -> None:
         """Copies the arrays that `take` has left; the calling thread does not hold the device."""
-        if self._targets:
-            assert self._pages is not None
+        if self._copies and self._pages is not None:
             self._pages.wait()
         super().finish()
 
