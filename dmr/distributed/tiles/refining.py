@@ -15,6 +15,7 @@ from dmr.common.clock import Clock
 from dmr.common.number_arrays import distinct
 from dmr.common.pooling import ForkSafeLock
 from dmr.distributed.jobs.steps import step
+from dmr.distributed.threaded import flags
 from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
 from dmr.distributed.tiles.bounds import Bounds
 from dmr.distributed.tiles.patch import Edges, Patch
@@ -247,7 +248,7 @@ def whole_of(state: DeviceMesh, mesh: Mesh) -> Whole:
     markers = np.ones(count, np.int32)
     markers[: state.named] = state.named_markers
     by_segment = np.stack([_numbers(order, ends["from"]), _numbers(order, ends["to"])], axis=1)
-    vertices = distinct(by_segment)
+    vertices = np.flatnonzero(flags(len(order), by_segment, None)).astype(np.int64)
     return Whole(
         inputs=np.array([len(mesh.vertices)]),
         vertices=vertices,
