@@ -248,7 +248,8 @@ def whole_of(state: DeviceMesh, mesh: Mesh) -> Whole:
     markers = np.ones(count, np.int32)
     markers[: state.named] = state.named_markers
     by_segment = np.stack([_numbers(order, ends["from"]), _numbers(order, ends["to"])], axis=1)
-    vertices = np.flatnonzero(flags(len(order), by_segment, None)).astype(np.int64)
+    threads = state.device.threads or None
+    vertices = np.flatnonzero(flags(len(order), by_segment, threads)).astype(np.int64)
     return Whole(
         inputs=np.array([len(mesh.vertices)]),
         vertices=vertices,
