@@ -50,7 +50,7 @@ STRIP, FLAGGED = "strip", "flagged"
 
 
 def parts_digest(parts: Parts) -> str:
-    """Returns a digest of the manifest, and of the lengths and check sums of all arrays in the files."""
+    """Returns a digest of the manifest, and of the lengths and checksums of all arrays in the files."""
     state = hashlib.sha256(json.dumps(parts.manifest, sort_keys=True).encode())
     for index in range(len(parts)):
         path = parts.path(index)

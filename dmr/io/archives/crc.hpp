@@ -1,4 +1,4 @@
-// The check sum of zip archives: CRC-32 with the polynomial of ISO 3309, bits reversed, eight bytes per step
+// The checksum of zip archives: CRC-32 with the polynomial of ISO 3309, bits reversed, eight bytes per step
 // (Kounavis and Berry, "A systematic approach to building high performance software-based CRC generators", 2005).
 // Each step waits for the one before; therefore four parts of the bytes take turns, which is four times as fast. Where
 // the processor multiplies polynomials, 64 bytes are folded into 16 at once (Gopal et al., "Fast CRC computation for
@@ -39,9 +39,9 @@ inline constexpr Tables CRC_TABLES = make_tables();
 
 constexpr std::size_t STEP = 8; // bytes
 constexpr int PARTS = 4;
-constexpr std::size_t WORTH_PARTS = 1 << 14; // bytes; joining the check sums of parts takes about a microsecond
+constexpr std::size_t WORTH_PARTS = 1 << 14; // bytes; joining the checksums of parts takes about a microsecond
 
-// The inverted check sum after a step. Words are read as little-endian ones.
+// The inverted checksum after a step. Words are read as little-endian ones.
 inline std::uint32_t after_step(std::uint32_t crc, const unsigned char *bytes) {
     const Tables &t = CRC_TABLES;
     std::uint32_t low, high;
@@ -74,10 +74,10 @@ constexpr std::uint32_t power_of_x(std::uint64_t bits) {
     return result;
 }
 
-// The factor by which appending `count` bytes multiplies a check sum.
+// The factor by which appending `count` bytes multiplies a checksum.
 inline std::uint32_t shift_by(std::uint64_t count) { return power_of_x(8 * count); }
 
-// The check sum of bytes with the check sum `first`, followed by `count` bytes with the check sum `second`.
+// The checksum of bytes with the checksum `first`, followed by `count` bytes with the checksum `second`.
 inline std::uint32_t joined_crc(std::uint32_t first, std::uint32_t second, std::uint64_t count) {
     return multiplied(shift_by(count), first) ^ second;
 }
@@ -95,7 +95,7 @@ __attribute__((target("pclmul"))) inline __m128i folded(__m128i lane, __m128i fa
         _mm_xor_si128(_mm_clmulepi64_si128(lane, factors, 0x00), _mm_clmulepi64_si128(lane, factors, 0x11)), next);
 }
 
-// The inverted check sum after blocks, of which there is at least one.
+// The inverted checksum after blocks, of which there is at least one.
 __attribute__((target("pclmul"))) inline std::uint32_t after_blocks(std::uint32_t crc, const unsigned char *bytes,
                                                                     std::size_t blocks) {
     const __m128i by_block = _mm_set_epi64x(second_factor(8 * BLOCK), first_factor(8 * BLOCK));
@@ -119,7 +119,7 @@ __attribute__((target("pclmul"))) inline std::uint32_t after_blocks(std::uint32_
 
 #endif
 
-// The check sum of the bytes before and of `count` further ones.
+// The checksum of the bytes before and of `count` further ones.
 inline std::uint32_t add_to_crc(std::uint32_t before, const unsigned char *bytes, std::size_t count) {
 #if defined(__x86_64__)
     static const bool multiplies = __builtin_cpu_supports("pclmul");

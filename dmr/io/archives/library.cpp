@@ -209,7 +209,7 @@ int write(int fd, Column *columns, int32_t count, int threads, bool holes) {
 
 extern "C" int32_t dmr_archives_interface() { return 9; }
 
-// The check sum of bytes with the check sum `before`, followed by `count` bytes with the check sum `after`.
+// The checksum of bytes with the checksum `before`, followed by `count` bytes with the checksum `after`.
 extern "C" uint32_t dmr_joined_crc(uint32_t before, uint32_t after, uint64_t count) {
     return joined_crc(before, after, count);
 }

@@ -1,7 +1,7 @@
 """Writes an uncompressed .npz whose arrays are made, or arrive in pieces, while they are written by several threads.
 
 The bytes are those of `numpy.savez`: a zip archive (APPNOTE.TXT, version 6.3) of .npy files. Arrays are written one
-after the other; the headers and the directory, which contain the check sums, follow at the end.
+after the other; the headers and the directory, which contain the checksums, follow at the end.
 
 An archive can also be begun with the first rows of some arrays, and room for further ones, whose number becomes known
 later. What is left of the room stays a hole in the file: readers follow the directory. The first page is for the first
@@ -39,7 +39,7 @@ class Begun(NamedTuple):
 
     Attributes:
         at: where they begin in the file; rows: how many there are.
-        crc: their check sum, or `UNKNOWN`.
+        crc: their checksum, or `UNKNOWN`.
         end: where the room ends.
     """
 
@@ -195,7 +195,7 @@ def begin_archive(
     Args:
         descriptor: of the file, which is empty but for arrays that are `left_out`.
         arrays: their rows by name; most: how many rows each can have; threads: as above.
-        left_out: the names of those that are at their places already, or are written later; their check sums are
+        left_out: the names of those that are at their places already, or are written later; their checksums are
             `UNKNOWN`.
 
     Raises:
@@ -215,8 +215,8 @@ def begin_archive(
     return begun
 
 
-def check_sum(rows: Array, threads: int) -> int:
-    """Returns the check sum of the first rows of an array, as in `Begun`; `threads` compute it."""
+def checksum(rows: Array, threads: int) -> int:
+    """Returns the checksum of the first rows of an array, as in `Begun`; `threads` compute it."""
     member = _member(b"", 0, copied(rows))
     member.native.crc = 0
     _write(NO_FILE, [member], threads)
@@ -230,7 +230,7 @@ def write_first_rows(descriptor: int, column: Column, begun: Begun, threads: int
         descriptor: of the file; column: the rows; begun: what `begin_archive` has returned; threads: as above.
 
     Returns:
-        `begun`, with the check sum.
+        `begun`, with the checksum.
 
     Raises:
         OSError: they cannot be written.
@@ -247,7 +247,7 @@ def _file_of(name: str) -> bytes:
 
 
 def _write(descriptor: int, members: Sequence[_Member], threads: int, *, holes: bool = False) -> None:
-    """Writes the content of arrays, and adds it to their check sums.
+    """Writes the content of arrays, and adds it to their checksums.
 
     With `holes`, zeros are left out of a new file; without a file (`NO_FILE`) nothing is written.
     """

@@ -10,7 +10,7 @@ import pytest
 
 from dmr.io.archives import npz
 from dmr.io.archives.columns import ArrivingColumn, Indexed, copied, gathered, numbered, translated
-from dmr.io.archives.npz import UNKNOWN, begin_archive, check_sum, write_first_rows, write_npz
+from dmr.io.archives.npz import UNKNOWN, begin_archive, checksum, write_first_rows, write_npz
 
 
 def arriving(table, rows):
@@ -81,7 +81,7 @@ def test_check_sums_of_any_length(size, tmp_path):
 @pytest.mark.parametrize("room", [0, 1, 1000])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_archives_that_are_begun_with_the_first_rows_of_arrays(threads, room, tmp_path):
-    """Numpy reads them, zipfile finds no wrong check sum, and to complete one again changes nothing."""
+    """Numpy reads them, zipfile finds no wrong checksum, and to complete one again changes nothing."""
     random = np.random.default_rng(room)
     zeros = np.zeros(900_000)
     zeros[7] = 1
@@ -146,7 +146,7 @@ def test_first_rows_that_are_written_later(threads, tmp_path):
             done = write_first_rows(file.fileno(), numbered([in_file], [1000]), begun["numbers"], threads)
         assert done == write_first_rows(file.fileno(), as_written, begun["numbers"], threads)
         assert begun["numbers"].crc == UNKNOWN
-        assert check_sum(first["points"], threads) == begun["points"].crc
+        assert checksum(first["points"], threads) == begun["points"].crc
         write_npz(file.fileno(), columns, threads, {**begun, "numbers": done})
     assert whole.read_bytes() == later.read_bytes()
 

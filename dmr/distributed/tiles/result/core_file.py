@@ -29,7 +29,7 @@ from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.errors import file_error
 from dmr.io.archives.columns import numbered
 from dmr.io.archives.native import library
-from dmr.io.archives.npz import UNKNOWN, Begun, begin_archive, check_sum, places_of_first_rows, write_first_rows
+from dmr.io.archives.npz import UNKNOWN, Begun, begin_archive, checksum, places_of_first_rows, write_first_rows
 from dmr.memory import Device, DeviceArray
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class CoreArrays(InMemory):
 
     @property
     def sums(self) -> dict[str, int]:
-        """The check sums of these arrays, except those of numbers that are not all known."""
+        """The checksums of these arrays, except those of numbers that are not all known."""
         return {name: found.result() for name, found in self._sums.items()}
 
     def take(self, name: str, array: DeviceArray, dtype: DTypeLike, shape: tuple[int, ...]) -> None:
@@ -178,7 +178,7 @@ class CoreArrays(InMemory):
 
     def _arrived(self, name: str) -> None:
         if name in self._targets and name not in self.unknown:  # while further arrays arrive, and pages are mapped
-            self._sums[name] = submit(self._summing, check_sum, self[name], SUM_THREADS)
+            self._sums[name] = submit(self._summing, checksum, self[name], SUM_THREADS)
 
     def _mapped(self, name: str) -> NDArray[np.uint8] | None:
         return self._targets.get(name)
