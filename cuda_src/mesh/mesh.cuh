@@ -28,6 +28,8 @@ KERNEL_STRUCT(Mesh) {
     const Point *beyond_cuts;   // per cut edge: the far corner of the frozen triangle beyond it
     int64 first_cut;            // number of the first cut edge among the subsegments
     int64 cuts;                 // number of cut edges
+    const int32 *walls;         // the longest subsegments, if none is ever split; else null
+    int64 wall_count;           // their number
 
     // Whether a link leads across a cut edge: the triangle beyond it is frozen, and in no cavity of this tile
     // (docs/internals/tiles.md). It has a subsegment's number, so that every walk stops there, but is not a subsegment.

@@ -8,11 +8,22 @@ from dmr.cli.shared import profile as profiling
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import Output, error_context, features_asked, read
 from dmr.cli.shared.report import bounds_of, emit_result, exit_code, phases, proved, report
-from dmr.cli.shared.sizes import read_sizes, with_features
+from dmr.cli.shared.sizes import Sizes, read_sizes, with_features
 from dmr.cli.shared.unrefined import list_target, write_list
 from dmr.common.command_line.parser import Arguments
-from dmr.mesh.types import Pslg
+from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import CHILD_LAUNCHES, RefineOptions
+
+
+def _read(arguments: Arguments) -> tuple[Mesh | Pslg, Sizes, Sizes]:
+    """Reads the input, and the target and the largest edge lengths."""
+    size, max_edge = read_sizes(arguments)
+    found = read(
+        arguments.input, arguments.threads, points=arguments.convex_hull,
+        features=features_asked(arguments), on_conflict=arguments.on_conflict,
+    )  # fmt: skip
+    with error_context(arguments.input):
+        return found, with_features(size, arguments, found), max_edge
 
 
 def run(arguments: Arguments, console: Console) -> int:
@@ -40,13 +51,7 @@ def run(arguments: Arguments, console: Console) -> int:
         opened = open_device(arguments.device, arguments.threads)
         chosen.check_device(opened.name, launches_children=opened.launches_children)
     started = time.perf_counter()
-    size, max_edge = read_sizes(arguments)
-    found = read(
-        arguments.input, arguments.threads, points=arguments.convex_hull,
-        features=features_asked(arguments), on_conflict=arguments.on_conflict,
-    )  # fmt: skip
-    with error_context(arguments.input):
-        size = with_features(size, arguments, found)
+    found, size, max_edge = _read(arguments)
     sized = size is not None or max_edge is not None
     seconds_reading = time.perf_counter() - started
     with arriving_results():  # the mesh is written while it arrives from a GPU

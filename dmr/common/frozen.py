@@ -51,6 +51,8 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     if is_frozen(array):
         return array
     plain = np.asarray(array)
+    if not plain.size:  # no data to share
+        return np.ndarray(plain.shape, plain.dtype, b"")
     return np.asarray(_ReadOnly(plain)).view(plain.dtype)
 
 

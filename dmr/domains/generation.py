@@ -91,14 +91,14 @@ def _clustered(n: int, seed: int) -> Float:
     """Nine tenths of the points in twelve bell-shaped clusters of decreasing width; the rest uniform."""
     rng = np.random.default_rng(seed)
     clusters = 12
-    centres = 0.15 + 0.7 * rng.random((clusters, 2))
+    centers = 0.15 + 0.7 * rng.random((clusters, 2))
     widths = 0.12 / (1 + np.arange(clusters))
     which = np.minimum((rng.random(n) * clusters).astype(np.int64), clusters - 1)
     a, b, c, d = rng.random((4, n, 2))
     bell = (a + b) + (c + d) - 2  # approximately normal, without a logarithm
     loose = rng.random((n, 2))
     inside = (np.arange(n) % 10 != 0)[:, None]
-    return np.where(inside, centres[which] + widths[which, None] * bell, loose)
+    return np.where(inside, centers[which] + widths[which, None] * bell, loose)
 
 
 def _circle(n: int, seed: int) -> Float:
@@ -108,7 +108,7 @@ def _circle(n: int, seed: int) -> Float:
 
 
 def _wheel(n: int, seed: int) -> Float:
-    """A circle of n - 1 points and its centre: a fan of needle-shaped triangles."""
+    """A circle of n - 1 points and its center: a fan of needle-shaped triangles."""
     return np.vstack((_circle(n - 1, seed), np.zeros((1, 2))))
 
 
@@ -121,7 +121,7 @@ def _grid(n: int, seed: int) -> Float:
 
 
 def _annulus(n: int, seed: int) -> tuple[Float, Outline]:
-    """The unit disk with an off-centre circular hole of radius 0.4."""
+    """The unit disk with an off-center circular hole of radius 0.4."""
     hole = (0.15, 0.1, 0.4)
     spacing = math.sqrt((3.14 - 3.14 * 0.4 * 0.4) / n)
     outline = _outline([_ring(0, 0, 1, spacing), _ring(*hole, spacing)], [hole[:2]])

@@ -158,8 +158,8 @@ def _centroid(ring: Float) -> Float:
     with np.errstate(all="ignore"):
         twice = x * next_y - y * next_x
         area = twice.sum()
-        centre: Float = middle + np.array([((x + next_x) * twice).sum(), ((y + next_y) * twice).sum()]) / (3 * area)
-    return centre if np.isfinite(centre).all() else middle
+        center: Float = middle + np.array([((x + next_x) * twice).sum(), ((y + next_y) * twice).sum()]) / (3 * area)
+    return center if np.isfinite(center).all() else middle
 
 
 def _extent(ring: Float) -> Float:

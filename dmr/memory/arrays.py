@@ -427,12 +427,12 @@ class Device(ABC):
         Raises:
             InternalError: unknown kernel, or an argument that does not match its declaration.
         """
-        if bound_of(count) <= 0:
+        if (count if type(count) is int else bound_of(count)) <= 0:
             return
         signature = signatures().get(kernel)
         if signature is None:
             raise InternalError(f"there is no kernel {kernel}")
-        calling = self.calling
+        calling = self._of_thread.state
         if calling.rehearsing:
             self._load(signature)
             return

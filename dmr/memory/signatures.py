@@ -71,11 +71,12 @@ class Signature(Kernel):
         Raises:
             InternalError: an argument that does not match the kernel's declaration.
         """
-        if len(arguments) != len(self.parameters):
+        checks = self._checks
+        if len(arguments) != len(checks):
             raise InternalError(f"kernel {self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
         found: list[int | float] = []
         add, given = found.append, cast("Sequence[Any]", arguments)
-        for (parameter, dtype, exact), argument in zip(self._checks, given, strict=True):
+        for (parameter, dtype, exact), argument in zip(checks, given):  # noqa: B905 (equally many: `strict` takes time)
             # Fast paths for the usual arguments: launches are many and short.
             if dtype is not None:
                 if argument is None:

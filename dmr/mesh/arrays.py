@@ -6,7 +6,7 @@ object with the arrays that they need, a `MeshArrays`, so that they need not imp
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from dmr.mesh.names import Names
 Float = NDArray[np.float64]
 Int = NDArray[np.int32]
 
-_FLOAT64 = np.dtype(np.float64)
+_FLOAT64, _INT32 = np.dtype(np.float64), np.dtype(np.int32)
 
 
 class OutlineArrays(Protocol):
@@ -76,10 +76,8 @@ def real_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> F
     Raises:
         InvalidMeshError: the values do not fit; the message uses `name`.
     """
-    if type(values) is np.ndarray and values.dtype is _FLOAT64 and values.flags.c_contiguous:
-        found = values.shape
-        if len(found) == len(shape) and all(n is None or n == m for n, m in zip(shape, found, strict=True)):
-            return values
+    if _is_table(values, _FLOAT64, shape):
+        return cast("Float", values)
     try:
         array = real_array(values)
     except ValueError as error:
@@ -98,6 +96,8 @@ def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> 
     Raises:
         InvalidMeshError: the values do not fit, or exceed 32 bits; the message uses `name`.
     """
+    if _is_table(values, _INT32, shape):
+        return cast("Int", values)
     try:
         array = given_array(values)
     except ValueError as error:
@@ -113,6 +113,14 @@ def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> 
     if array.dtype != np.int32 and array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31)):
         raise InvalidMeshError(f"{name} does not fit in 32 bits")
     return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def _is_table(values: ArrayLike, dtype: np.dtype[Any], shape: tuple[int | None, ...]) -> bool:
+    """Whether values are a contiguous array of a dtype and a shape already."""
+    if type(values) is not np.ndarray or values.dtype is not dtype or not values.flags.c_contiguous:
+        return False
+    found = values.shape
+    return len(found) == len(shape) and all(n is None or n == m for n, m in zip(shape, found, strict=True))
 
 
 def _emptied(array: NDArray[Any], shape: tuple[int | None, ...]) -> NDArray[Any]:

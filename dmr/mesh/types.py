@@ -7,9 +7,10 @@ finite coordinates (vectorised), but no geometry. `dmr.refine` checks its input 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -411,14 +412,20 @@ class Pslg(HoldsFrozen):
 def _made(cls: type[_Made], arrays: Mapping[str, Any]) -> _Made:
     """Makes a mesh or graph from its fields as they are; omitted ones have their defaults."""
     item = cls.__new__(cls)
-    for each in fields(cls):
-        if each.name in arrays:
-            value = arrays[each.name]
-        else:
-            value = each.default if each.default_factory is MISSING else each.default_factory()
-        object.__setattr__(item, each.name, value)
+    for name, default, factory in _fields(cast(Any, cls)):
+        value = arrays[name] if name in arrays else default if factory is None else factory()
+        object.__setattr__(item, name, value)
     assert arrays.keys() <= vars(item).keys(), f"{cls.__name__} has no field for one of {', '.join(arrays)}"
     return item
+
+
+@cache
+def _fields(cls: type) -> list[tuple[str, Any, Callable[[], Any] | None]]:
+    """Returns the name of each field of a dataclass, and its default, or what makes it."""
+    return [
+        (each.name, each.default, None if each.default_factory is MISSING else each.default_factory)
+        for each in fields(cls)
+    ]
 
 
 def _given(arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -227,8 +227,7 @@ def refine(
         several = triangle_count(mesh) <= TINY_MESH and _may_vary(settings) and not needs_many_points(mesh, options)
         result = _smallest(start, settings) if several else refine_from(start, settings).result()
     record_refinement(result.mesh, mesh)
-    spent = {"triangulate": seconds, **result.seconds, "total": result.seconds["total"] + seconds}
-    return replace(result, warnings=(*notes, *result.warnings), seconds=spent, input_mesh=mesh)
+    return result.of_call(mesh, notes, seconds)
 
 
 def _check_demand(mesh: Mesh, max_area: float | None, *, size: SizeSource | None, max_edge: SizeSource | None) -> None:

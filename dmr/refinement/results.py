@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -141,6 +142,23 @@ class Refinement(HoldsFrozen):
             """Raises AttributeError; says where an attribute of the mesh is found."""
             told = f": its mesh has it, .mesh.{name}" if name in MESH_ATTRIBUTES else ""
             raise AttributeError(f"'Refinement' object has no attribute {name!r}{told}", name=name, obj=self)
+
+    def of_call(self, mesh: Mesh, notes: Sequence[str], triangulation: float) -> Refinement:
+        """Returns the result for the user of a run that begins with a mesh.
+
+        Args:
+            mesh: the input, or its triangulation; notes: warnings before the run; triangulation: seconds before it.
+        """
+        other = object.__new__(type(self))  # `replace` would freeze all arrays again
+        total = self.seconds["total"] + triangulation
+        changed = {
+            "warnings": (*notes, *self.warnings),
+            "seconds": {"triangulate": triangulation, **self.seconds, "total": total},
+            "input_mesh": mesh,
+        }
+        for name, value in {**vars(self), **changed}.items():
+            object.__setattr__(other, name, value)
+        return other
 
     @cached_property
     def parents(self) -> Int:

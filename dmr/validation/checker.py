@@ -150,24 +150,30 @@ def validate(
         left.excused,
         refined=(min_angle, max_area, area, max_edge) != (None,) * 4,
     )
-    used = int(topology.used.sum())
     return Report(
         failures=tuple(findings.failures),
         counts=findings.counts,
         checked=tuple(findings.checked),
         skipped=findings.skipped,
-        statistics={
-            "vertices": len(mesh.vertices),
-            "unused_vertices": len(mesh.vertices) - used,
-            "triangles": len(mesh.triangles),
-            "segments": len(mesh.segments),
-            "boundary_edges": len(topology.boundary),
-            **shapes.statistics,
-            **({} if size is None else edge_statistics(mesh, size)),
-        },
+        statistics=_statistics(mesh, topology, shapes, size),
         exceptions=exceptions,
         unrefined={reason: tuple(triangles.tolist()) for reason, triangles in left.by_reason.items()},
     )
+
+
+def _statistics(
+    mesh: Mesh, topology: Topology, shapes: TriangleShapes, size: Size | None
+) -> dict[str, float | int | None]:
+    """Returns what `Report.statistics` tells of a mesh, and of its edges if there are target sizes."""
+    return {
+        "vertices": len(mesh.vertices),
+        "unused_vertices": len(mesh.vertices) - int(topology.used.sum()),
+        "triangles": len(mesh.triangles),
+        "segments": len(mesh.segments),
+        "boundary_edges": len(topology.boundary),
+        **shapes.statistics,
+        **({} if size is None else edge_statistics(mesh, size)),
+    }
 
 
 def _check_triangulation(

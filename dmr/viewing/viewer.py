@@ -47,9 +47,9 @@ _EDGE_FADES = (2.0, 12.0)  # an edge with less space than the first (pixels) is 
 
 @dataclass(frozen=True)
 class _Frame:
-    """The common bounding box of all panels: drawn coordinates are (vertices - centre) / size."""
+    """The common bounding box of all panels: drawn coordinates are (vertices - center) / size."""
 
-    centre: Float
+    center: Float
     size: float
     width: float
     height: float
@@ -96,13 +96,7 @@ def view(
     window_size = None if window_size is None else _checked_size(window_size)
     if any(not len(each.triangles if isinstance(each, Mesh) else each.vertices) for each in meshes):
         raise DmrError("there is nothing to draw: the mesh has no triangles, or the graph no vertices")
-    target = None if screenshot is None else file_path(screenshot, "screenshot")
-    if target is not None and target.suffix.lower() not in IMAGE_FORMATS:
-        raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
-    if target is not None:
-        check_target(target, overwrite=True)
-    if target is None and not has_display():
-        raise OptionError(f"there is no display for a window: {option('screenshot', 'mesh.png')} draws without one")
+    target = _checked_target(screenshot)
     pv = _import_pyvista()
 
     frame = _common_frame(meshes)
@@ -146,6 +140,19 @@ def view(
         _write_image(pixels, target, ratio)
     finally:
         plotter.close()
+
+
+def _checked_target(screenshot: str | Path | None) -> Path | None:
+    """Checks the image file to be written; None for a window, which needs a display."""
+    if screenshot is None:
+        if not has_display():
+            raise OptionError(f"there is no display for a window: {option('screenshot', 'mesh.png')} draws without one")
+        return None
+    target = file_path(screenshot, "screenshot")
+    if target.suffix.lower() not in IMAGE_FORMATS:
+        raise OptionError(f"an image file must end in {', '.join(IMAGE_FORMATS)}, not {target.suffix or target.name!r}")
+    check_target(target, overwrite=True)
+    return target
 
 
 def _checked_size(window_size: Any) -> tuple[int, int]:
@@ -251,7 +258,7 @@ def _draw(
     edges: bool,
 ) -> None:
     """Draws one panel: faces, then thin edges, then bold segments, each a little nearer to the camera."""
-    flat = ((mesh.vertices - frame.centre) / frame.size).astype(np.float32)
+    flat = ((mesh.vertices - frame.center) / frame.size).astype(np.float32)
     bold = mesh.segments
     if isinstance(mesh, Mesh):
         faces = pv.PolyData.from_regular_faces(_lifted(flat, 0.0), mesh.triangles)

@@ -174,7 +174,7 @@ def closed(points: Float) -> Int:
 
 
 def coast(n: int) -> dmr.Pslg:
-    """A closed curve of `n` vertices whose distance from the centre is a random walk with noise."""
+    """A closed curve of `n` vertices whose distance from the center is a random walk with noise."""
     rng = np.random.default_rng(3)
     angles = np.sort(rng.random(n)) * 2 * np.pi
     walk = np.cumsum(rng.normal(size=400)) * 0.02
@@ -214,7 +214,7 @@ def near_concurrent() -> dmr.Pslg:
 
 
 def fan(n: int) -> dmr.Pslg:
-    """`n` segments of length about 2 in a square with sides of 3, whose lines pass the centre within about 1e-6."""
+    """`n` segments of length about 2 in a square with sides of 3, whose lines pass the center within about 1e-6."""
     rng = np.random.default_rng(n)
     turns = np.pi * (np.arange(n) + rng.uniform(-0.3, 0.3, n)) / n
     way = np.column_stack((np.cos(turns), np.sin(turns)))

@@ -295,7 +295,7 @@ def web() -> Exhibit:
     parts += [domains.polyline([(0, 0), *(circle[k] for circle in circles)], markers=2) for k in range(spokes)]
     return Exhibit(
         title="A web",
-        text="32 spokes meet in one vertex, 11.25 degrees apart. No mesh can improve the angles at the centre; shells "
+        text="32 spokes meet in one vertex, 11.25 degrees apart. No mesh can improve the angles at the center; shells "
         "around it confine them, and the report lists the triangles below the bound.",
         pslg=domains.merge(*parts),
     )

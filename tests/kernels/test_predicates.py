@@ -86,8 +86,8 @@ def on_a_line_or_circle(random, rows, corners):
         points = start + random.random((rows, 3, 1)) * direction
     else:
         angle = random.random((rows, 4)) * 2 * np.pi
-        radius, centre = random.random((rows, 1, 1)) + 0.5, random.random((rows, 1, 2))
-        points = centre + radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        radius, center = random.random((rows, 1, 1)) + 0.5, random.random((rows, 1, 2))
+        points = center + radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     return points + random.integers(-2, 3, points.shape) * np.spacing(points)
 
 
@@ -137,7 +137,7 @@ def far_smaller_last_point(random, rows, corners):
         points = direction[:, None] * random.integers(2**20, 2**26, (rows, 3, 1))
         nudge = random.integers(-2, 3, (rows, 2)) * np.spacing(points[:, 2])
     else:
-        # normal is the centre: the corners are reflections of the origin, the last point lies on the tangent.
+        # normal is the center: the corners are reflections of the origin, the last point lies on the tangent.
         turns = np.array([[3, 4], [5, 12], [8, 15], [-7, 24], [20, -21], [-12, 35]])
         cos, sin = turns[np.argsort(random.random((rows, 6)))[:, :3]].transpose(2, 0, 1).astype(float)
         scaled = np.hypot(cos, sin)

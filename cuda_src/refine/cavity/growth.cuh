@@ -288,6 +288,30 @@ OUTLINE bool place_on_subsegment(const Mesh mesh, float64 lens, float64 stretch,
     return resolvable(a, b) && t != start && t != end && (p.x != a.x || p.y != a.y) && (p.x != b.x || p.y != b.y);
 }
 
+// ---- Walls --------------------------------------------------------------------------------------------------------
+
+// Whether the straight way from any point inside a triangle to a place crosses one of the walls.
+//
+// All triangles on the way, up to the first subsegment, have the place in their circumcircles, since the power of the
+// place falls from each to the next. So the cavity of the place, however large, meets a subsegment that the place is
+// beyond, and that is never split.
+OUTLINE bool is_beyond_wall(const Mesh mesh, int32 root, Point p) {
+    const Triangle t = without_owner(mesh.triangles[root]);
+    for (Index wall = 0; wall < mesh.wall_count; ++wall) {
+        const Subsegment s = mesh.subsegments[mesh.walls[wall]];
+        const int side = orient2d(mesh.points[s.from], mesh.points[s.to], p);
+        const Point a = mesh.points[side < 0 ? s.from : s.to], b = mesh.points[side < 0 ? s.to : s.from];
+        bool crosses = side != 0; // from the left of a-b to the right
+        for (int k = 0; k < 3 && crosses; ++k) {
+            const Point v = mesh.points[t.vertex[k]];
+            crosses = orient2d(a, b, v) >= 0 && orient2d(v, p, a) <= 0 && orient2d(v, p, b) >= 0;
+        }
+        if (crosses)
+            return true;
+    }
+    return false;
+}
+
 // ---- One candidate ------------------------------------------------------------------------------------------------
 
 // Grows the cavity of candidate i, a triangle, and records the result.
@@ -296,8 +320,16 @@ INLINE Outcome grow_triangle_candidate(const Mesh &mesh, const Limits &limits, c
     Point place;
     bool off_center;
     Extent extent = {0, 0, 0};
-    const Outcome outcome = grow_around_triangle<arithmetic, Walk>(cavities.at(i), cavities.roots[i], mesh, limits,
-                                                                   &place, &off_center, &extent);
+    Outcome outcome = grow_around_triangle<arithmetic, Walk>(cavities.at(i), cavities.roots[i], mesh, limits, &place,
+                                                             &off_center, &extent);
+    if (outcome == OVERFLOWED && mesh.wall_count != 0) { // a large cavity in vain, such as beside a long wall
+        if (arithmetic == FILTERED && EXACT_IS_DEAR)
+            outcome = DEFERRED;
+        else if (is_beyond_wall(mesh, cavities.roots[i], place))
+            outcome = BLOCKED;
+        if (outcome != OVERFLOWED)
+            extent = {0, 0, 0};
+    }
     cavities.steiner[i] = place;
     cavities.off_center[i] = off_center;
     cavities.extents[i] = extent;

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from dmr.common.number_arrays import distinct
 from dmr.common.text import option
 from dmr.common.threads import thread_count
-from dmr.distributed.tiles.patch import Edges
+from dmr.distributed.tiles.patch import REASONS, Edges
 from dmr.distributed.tiles.piece import Arrays, Int64
 from dmr.distributed.unions.native import Demand, predict, walls
 from dmr.errors import OptionError
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.types import Float, Int, Mesh
-from dmr.refinement.options import MARKINGS, RefineOptions
+from dmr.refinement.options import MARKINGS, OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
 from dmr.refinement.placement.targets import TOO_LONG, multiple, smallest
 from dmr.refinement.setup.demand import OVER_EQUILATERAL, OVER_THE_FEWEST
 from dmr.refinement.steps.local_bounds import LocalBounds
@@ -32,6 +32,8 @@ STORED = ("min_angle", "max_area", "grading", "steiner", "conforming", "keep_seg
 
 # Wanted sizes bound edges, in tiles, by this multiple: then there are about as many triangles as the sizes stand for.
 BOUND_OVER_SIZE = 1.55
+
+OF_BUDGET = REASONS.index("budget") + 1  # in `Patch.reasons`
 
 SOURCES = ("size", "max_edge", "area_root")
 SOURCE_PREFIX = "sizes_"
@@ -104,6 +106,11 @@ class Bounds:
         """The bounds by place without the wanted sizes."""
         return LocalBounds(self.sources.get("max_edge"), self.sources.get("area_root"))
 
+    @property
+    def may_be_out_of_reach(self) -> bool:
+        """Whether the bound on angles is so large that refinements may end at their limits only."""
+        return self.options.min_angle > (OBSERVED_CONFORMING_LIMIT if self.options.conforming else OBSERVED_LIMIT)
+
     def stored(self) -> dict[str, Any]:
         """Returns the options as plain JSON values."""
         values = asdict(self.options)
@@ -127,6 +134,31 @@ class Bounds:
         area, length = self.options.max_area, float(np.sqrt(factor))
         options = replace(self.options, max_area=None if area is None else area * factor)
         return options, self.local.map(lambda bound: multiple(bound, length))
+
+
+# Where nothing guarantees that a refinement ends, a tile gets this many points per predicted triangle: 20 times as many
+# triangles as are predicted, and some more. Tiles that end early are then not much larger than others.
+POINTS_PER_PREDICTED, MORE_POINTS = 10, 1000
+
+
+def limited(mesh: Mesh, bounds: Bounds, reasons: NDArray[np.uint8], threads: int | None = None) -> RefineOptions:
+    """Returns the options for a tile, with a limit on points if the bound on angles is above what was ever reached.
+
+    The limit is a function of the tile alone, so it does not depend on the schedule. With the default limit of a run,
+    more than a million points, each tile would grow to two million triangles, and so would each of the many tiles that
+    these are cut into. A tile beside one that has reached its limit inserts nothing.
+
+    Args:
+        mesh: the tile; threads: as for `predicted_triangles`.
+        reasons: (m,) why triangles of its patch violate a bound, as in `Patch`.
+    """
+    options = bounds.options
+    if not bounds.may_be_out_of_reach:
+        return options
+    if (reasons == OF_BUDGET).any():
+        return replace(options, max_steiner=0)
+    predicted = float(np.maximum(*predicted_triangles(mesh, bounds, threads=threads)).sum())
+    return replace(options, max_steiner=int(min(POINTS_PER_PREDICTED * predicted + MORE_POINTS, 2.0**30)))
 
 
 # Triangles of the result for a triangle below the bound on angles (measured on random points at 30 degrees).

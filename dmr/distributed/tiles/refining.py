@@ -17,7 +17,7 @@ from dmr.common.pooling import ForkSafeLock
 from dmr.distributed.jobs.steps import step
 from dmr.distributed.threaded import flags
 from dmr.distributed.tiles.admission import Tile, admit_tile, tile_of
-from dmr.distributed.tiles.bounds import Bounds
+from dmr.distributed.tiles.bounds import Bounds, limited
 from dmr.distributed.tiles.patch import Edges, Patch
 from dmr.distributed.tiles.piece import Int64, Piece
 from dmr.distributed.tiles.separation.margin import Division, FirstPart, Found, Refined, separated
@@ -47,11 +47,12 @@ class Report:
     """Outcome of the coarse refinement.
 
     Attributes:
-        inserted: points; warnings: one sentence each.
+        inserted: points; warnings: one sentence each; complete: whether it did not end at its limit on points.
     """
 
     inserted: int
     warnings: tuple[str, ...]
+    complete: bool = True
 
 
 def prepare(device: Device, options: RefineOptions, *, placed: bool = False) -> None:
@@ -151,7 +152,8 @@ def _refined(
     threads = threads or device.threads or None
     with step("admit"):
         state = admit_tile(tile, whole, device, threads)
-    settings = RunSettings(options=bounds.options, bounds=bounds.local, quiet=True, expected=expected)
+    options = limited(tile.mesh, bounds, tile.patch.reasons, threads)
+    settings = RunSettings(options=options, bounds=bounds.local, quiet=True, expected=expected)
     with step("rounds"):
         statistics, epochs = Statistics(device, quiet=True), Epochs()
         if state.cuts == 0:
@@ -206,15 +208,19 @@ def refine_coarsely(
         if own_bounds is not None:
             state.area_bounds = device.array(own_bounds.download() * factor)
         limits = None if fully else _against_needles(options)
+        if fully:
+            most = limited(mesh, bounds, np.zeros(0, np.uint8)).max_steiner
+            options = replace(options, max_steiner=most)
         settings = RunSettings(options=options, bounds=local, limits=limits, quiet=True)
         with step("rounds"):
-            _run(begun, state, settings, statistics, epochs, first)
+            ending = _run(begun, state, settings, statistics, epochs, first)
         with step("download"):
             whole = whole_of(state, mesh)
             state.area_bounds = own_bounds  # the tiles are refined to these
             patch, edges = as_patch(state, begun, whole), patch_edges(state)
     inserted = statistics.first_points + statistics.inserted
-    return patch, edges, whole, Report(inserted, (*notes, *statistics.warnings))
+    complete = ending is not Ending.BUDGET
+    return patch, edges, whole, Report(inserted, (*notes, *statistics.warnings), complete)
 
 
 def patch_edges(state: DeviceMesh) -> Edges:

@@ -150,6 +150,8 @@ def begin(
     else:
         with step("refine coarsely"):
             patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=fully, device=device)
+            if fully and not report.complete:  # the angles may be out of reach: tiles show how far they can come
+                patch, edges, whole, report = refine_coarsely(mesh, asked, factor, fully=False, device=device)
         told = [*report.warnings]
     device.trim_memory()  # a GPU's memory is returned by the first tile
     whole.save(out)

@@ -155,7 +155,7 @@ class HostDevice(Device):
         flat = np.ascontiguousarray(values)
         element = flat.dtype if dtype is None else _element(dtype)
         made = self._allocated(flat.nbytes // element.itemsize, element, np.empty)
-        self.calling.moved[element] += made.size
+        self._of_thread.state.moved[element] += made.size
         copy(made.values, np.ndarray(made.size, element, flat), self.threads)  # `view` takes longer
         return made
 
@@ -209,7 +209,7 @@ class HostDevice(Device):
         return bound_of(number) if self.calling.recording is not None else self.looked_up(number)[0]
 
     def _run(self, signature: Signature, count: Number, values: list[int | float]) -> None:
-        recording: Recording | None = self.calling.recording
+        recording: Recording | None = self._of_thread.state.recording
         if recording is not None:
             recording.add(signature, count, values)
             return

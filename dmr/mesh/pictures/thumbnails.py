@@ -149,7 +149,7 @@ def _cells() -> Iterator[int]:
 
 
 def _rounded(places: Grid, cell: int) -> Grid:
-    """Moves places to the centres of the cells that contain them."""
+    """Moves places to the centers of the cells that contain them."""
     return places // cell * cell + cell // 2
 
 

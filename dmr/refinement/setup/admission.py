@@ -32,6 +32,7 @@ from dmr.triangulation.segment_order import sorted_segments
 
 BYTES_PER_TRIANGLE = 95  # peak memory of an admission, measured
 PLACED_OVER_BAD = 8  # triangles around placed points, per one of them for which there is memory in case it is bad
+MOST_WALLS = 64  # subsegments that are tested for each large cavity, if none may be split
 NO_INDEX = constant("NO_INDEX")
 INPUT_VERTEX = constant("INPUT_VERTEX")
 
@@ -152,6 +153,7 @@ def admit(
         area_bounds=area_bounds,
         regions=regions,
         attributes=_attributes(mesh, device, order) if width else None,
+        walls=device.array(_longest(mesh, ends)) if keep_segments == "all" and len(ends) else None,
     )  # fmt: skip
     if m <= FEW_TRIANGLES:
         state.reserve_for(bad)
@@ -309,6 +311,14 @@ def _split_states(subsegments: DeviceArray, keep_segments: str) -> DeviceArray:
         every = SplitState.KEPT if keep_segments == "all" else SplitState.NO_REQUEST
         device.launch("fill_int32", subsegments.size, every, states)
     return states
+
+
+def _longest(mesh: Mesh, ends: Int) -> Int:
+    """Returns the numbers of the longest of the segments that the user named, at most MOST_WALLS."""
+    ways = mesh.vertices[ends[:, 1]] - mesh.vertices[ends[:, 0]]
+    squared = ways[:, 0] * ways[:, 0] + ways[:, 1] * ways[:, 1]
+    found: Int = np.argsort(-squared, kind="stable")[:MOST_WALLS].astype(np.int32)
+    return found
 
 
 def _mark_corners(

@@ -63,6 +63,7 @@ class DeviceMesh:
         attributes: the vertex attributes, row by row; width: columns.
         beyond_cuts: the far corner of the frozen triangle beyond each cut edge, in a tile (docs/internals/tiles.md);
             first_cut, cuts: the numbers of these edges among the subsegments.
+        walls: the longest subsegments, if none may ever be split.
     """
 
     device: Device
@@ -96,6 +97,7 @@ class DeviceMesh:
     beyond_cuts: DeviceArray | None = None
     first_cut: int = 0
     cuts: int = 0
+    walls: DeviceArray | None = None
     _view: Packed | None = None
 
     @property
@@ -105,11 +107,14 @@ class DeviceMesh:
             names = (
                 "triangles", "points", "subsegments", "quality", "rivals", "split_states", "vertex_origin",
                 "vertex_parameter", "subsegment_origin", "input_segments", "anchor", "acute", "any_acute",
-                "input_vertices", "area_bounds", "attributes", "width", "beyond_cuts", "first_cut", "cuts",
+                "input_vertices", "area_bounds", "attributes", "width", "beyond_cuts", "first_cut", "cuts", "walls",
             )  # fmt: skip
             given = {name: getattr(self, name) for name in names}
             subsegments = self.input_segments.size if self.input_subsegments is None else self.input_subsegments
-            self._view = pack("Mesh", ancestor=self.ancestor, input_subsegments=subsegments, **given)
+            walls = 0 if self.walls is None else self.walls.size
+            self._view = pack(
+                "Mesh", ancestor=self.ancestor, input_subsegments=subsegments, wall_count=walls, **given
+            )  # fmt: skip
         return self._view
 
     @property

@@ -70,10 +70,10 @@ LEAVES = 300_000  # more than any block, tile or chunk takes
 def star(leaves: int) -> tuple[CsrGraph, np.ndarray, np.ndarray]:
     """Node 0 and its leaves, with edges both ways; and the distances from leaf 7, in steps and in weights."""
     leaf = np.arange(1, leaves + 1)
-    centre = np.zeros_like(leaf)
+    center = np.zeros_like(leaf)
     weights = 1 + leaf % 50
     graph = CsrGraph.from_edges(
-        np.append(centre, leaf), np.append(leaf, centre), np.append(weights, weights), leaves + 1
+        np.append(center, leaf), np.append(leaf, center), np.append(weights, weights), leaves + 1
     )
     steps, lengths = np.full(leaves + 1, 2), np.append(8, 8 + weights)
     steps[0], steps[7], lengths[7] = 1, 0, 0
@@ -234,7 +234,7 @@ def test_automatic_and_invalid_mda(device):
 
 
 def test_child_launches_are_counted_separately(device):
-    """A star of 20 rays with 100 edges each: the centre and the rays are above the threshold, once per round."""
+    """A star of 20 rays with 100 edges each: the center and the rays are above the threshold, once per round."""
     ray = np.arange(1, 21)
     leaves = np.arange(21, 21 + 2000)
     graph = CsrGraph.from_edges(np.append(np.zeros(20, int), np.repeat(ray, 100)), np.append(ray, leaves))

@@ -18,9 +18,9 @@ from tests.support.meshes import grid
 def two_parts():
     """A mesh with a hole and two components."""
     mesh = grid(np.arange(6.0))
-    centres = mesh.vertices[mesh.triangles].mean(axis=1)
-    hole = np.abs(centres - 2).max(axis=1) < 1
-    gap = (centres[:, 0] > 3) & (centres[:, 0] < 4)
+    centers = mesh.vertices[mesh.triangles].mean(axis=1)
+    hole = np.abs(centers - 2).max(axis=1) < 1
+    gap = (centers[:, 0] > 3) & (centers[:, 0] < 4)
     return dmr.Mesh(mesh.vertices, mesh.triangles[~hole & ~gap])
 
 

@@ -81,8 +81,8 @@ def test_sizes_around_a_hole_give_as_many_triangles_as_in_gmsh(hole, around, siz
 
 def holes_on_a_grid(holes_per_row, radius):
     places = (np.arange(holes_per_row) + 1) / (holes_per_row + 1)
-    centres = [np.array([x, y]) for x in places for y in places]
-    return [centre + domains.circle_points(radius, 12) for centre in centres]
+    centers = [np.array([x, y]) for x in places for y in places]
+    return [center + domains.circle_points(radius, 12) for center in centers]
 
 
 def test_many_tiny_holes_need_few_triangles(device_options):

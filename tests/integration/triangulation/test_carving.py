@@ -14,9 +14,9 @@ from tests.support.planar import area_of, edge_set, hull_area
 RING = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
 
 
-def square(side, centre=(0, 0)):
+def square(side, center=(0, 0)):
     """The corners of a square."""
-    return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * side / 2 + centre
+    return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * side / 2 + center
 
 
 def rings(*squares):

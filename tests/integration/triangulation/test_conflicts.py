@@ -374,14 +374,14 @@ def test_crossings_stay_in_the_range_of_exact_predicates():
 # ---- Segments that meet nearly in one point, or nearly run along each other ----------------------------------------
 
 
-def bundle(count, seed, centre=(0.1, 0.7)):
+def bundle(count, seed, center=(0.1, 0.7)):
     """Segments through one point, up to the rounding of their ends."""
     random = np.random.default_rng([seed, count])
     angle = random.uniform(0, np.pi, count)
     way = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     ends = [way * random.uniform(0.5, 2, (count, 1)), -way * random.uniform(0.5, 2, (count, 1))]
     k = np.arange(count)
-    return Pslg(np.concatenate(ends) + centre, np.stack([k, k + count], axis=1), segment_markers=k % 4)
+    return Pslg(np.concatenate(ends) + center, np.stack([k, k + count], axis=1), segment_markers=k % 4)
 
 
 @pytest.mark.parametrize("count", [3, 5, 10, 30])

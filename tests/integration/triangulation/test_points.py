@@ -51,8 +51,8 @@ def test_few_random_points_agree_with_scipy(seed):
 
 def test_clusters_agree_with_scipy():
     random = np.random.default_rng(1)
-    centres = random.random((30, 2))
-    assert_same_as_scipy(centres[random.integers(0, 30, 4000)] + 1e-4 * random.normal(size=(4000, 2)))
+    centers = random.random((30, 2))
+    assert_same_as_scipy(centers[random.integers(0, 30, 4000)] + 1e-4 * random.normal(size=(4000, 2)))
 
 
 def test_the_order_of_the_points_does_not_matter():
@@ -79,7 +79,7 @@ DEGENERATE = {
     "a grid in tenths": [[x / 10, y / 10] for x in range(6) for y in range(5)],
     "a grid far off": [[1e6 + x / 3, y / 3 - 1e6] for x in range(5) for y in range(5)],
     "a circle": CIRCLE_65,
-    "a circle and its centre": [*CIRCLE_65, [0, 0]],
+    "a circle and its center": [*CIRCLE_65, [0, 0]],
     "a line and one point": [*([k, 3 * k] for k in range(20)), [7, 0]],
     "a line, one point first": [[7, 0], *([k, 3 * k] for k in range(20))],
     "a line and a point an ulp off it": [*([k, k] for k in range(1, 12)), [5, np.nextafter(5, 6)]],

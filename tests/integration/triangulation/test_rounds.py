@@ -36,7 +36,7 @@ def point_sets():
         "cluster of 1e-12": np.concatenate([random.random((200, 2)), 0.5 + 1e-12 * random.random((500, 2))]),
         "line and one off it": np.concatenate([np.stack([k, 2 * k], axis=1), [[0, 7]]]),
         "circle": circle,
-        "circle and its centre": np.concatenate([circle, [[0, 0]]]),
+        "circle and its center": np.concatenate([circle, [[0, 0]]]),
         "parabola": np.stack([k, k * k], axis=1),
         # Fans around one vertex: searches that start at any of its triangles would be long.
         "long parabola": random.permutation(np.stack([np.arange(4000) / 4000, (np.arange(4000) / 4000) ** 2], axis=1)),
@@ -207,7 +207,7 @@ def test_cavities_larger_than_their_records_are_inserted(device, monkeypatch):
     monkeypatch.setattr(insertion, "RECORD", 8)
     monkeypatch.setattr(insertion, "LARGER", 2)
     monkeypatch.setattr(insertion, "LARGE_ENTRIES", 64)
-    assert_as_by_serial_code(of_points(POINT_SETS["circle and its centre"]), device)
+    assert_as_by_serial_code(of_points(POINT_SETS["circle and its center"]), device)
     assert_as_by_serial_code(of_points(POINT_SETS["grid"]), device)
 
 
