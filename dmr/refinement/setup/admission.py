@@ -153,7 +153,7 @@ def admit(
         area_bounds=area_bounds,
         regions=regions,
         attributes=_attributes(mesh, device, order) if width else None,
-        walls=device.array(_longest(mesh, ends)) if keep_segments == "all" and len(ends) else None,
+        walls=device.array(_longest(subsegments, points)) if keep_segments == "all" and s else None,
     )  # fmt: skip
     if m <= FEW_TRIANGLES:
         state.reserve_for(bad)
@@ -313,9 +313,10 @@ def _split_states(subsegments: DeviceArray, keep_segments: str) -> DeviceArray:
     return states
 
 
-def _longest(mesh: Mesh, ends: Int) -> Int:
-    """Returns the numbers of the longest of the segments that the user named, at most MOST_WALLS."""
-    ways = mesh.vertices[ends[:, 1]] - mesh.vertices[ends[:, 0]]
+def _longest(subsegments: DeviceArray, points: DeviceArray) -> Int:
+    """Returns the numbers of the longest subsegments, at most MOST_WALLS."""
+    ends, places = subsegments.content(), points.content().view(np.float64).reshape(-1, 2)
+    ways = places[ends["to"]] - places[ends["from"]]
     squared = ways[:, 0] * ways[:, 0] + ways[:, 1] * ways[:, 1]
     found: Int = np.argsort(-squared, kind="stable")[:MOST_WALLS].astype(np.int32)
     return found

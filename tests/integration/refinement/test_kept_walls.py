@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dmr
+from dmr.memory import open_device
 from dmr.refinement.setup import admission
 
 
@@ -50,9 +51,18 @@ def test_the_mesh_is_as_good_as_without_the_test_against_walls(outline, size, mo
 
 def test_walls_are_the_longest_segments(monkeypatch):
     monkeypatch.setattr(admission, "MOST_WALLS", 2)
-    mesh = dmr.triangulate(strip(3))
-    ends = np.array([[0, 1], [0, 3], [1, 2], [2, 3]], np.int32)
-    assert admission._longest(mesh, ends).tolist() == [0, 3]
+    state, _ = admission.admit(dmr.triangulate(strip(3)), open_device("cpu", 1), "all")
+    assert state.walls is not None
+    ends, places = state.subsegments.download(), state.points.download()
+    for wall in state.walls.download():
+        assert abs(places["x"][ends["to"][wall]] - places["x"][ends["from"][wall]]) == 3.0
+
+
+def test_the_boundary_of_a_mesh_without_segments_counts(device_options):
+    mesh = dmr.Mesh([[0, 0], [100, 0], [100, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+    fine = dmr.refine(mesh, size=0.2, keep_segments="all", **device_options)
+    assert fine.unrefined["kept_segment"] > 900
+    assert fine.outcomes["overflowed"] < 20
 
 
 @pytest.mark.parametrize("options", [{"threads": 3}, {"threads": 1, "loop": "host"}], ids=str)
