@@ -179,7 +179,11 @@ def values_at(values: DeviceArray, places: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def set_values(array: DeviceArray, places: NDArray[Any], values: NDArray[Any]) -> None:
-    """Stores int32 or float64 values at some places, no two at the same one."""
+    """Stores values at some places of an array.
+
+    Args:
+        array: int32 or float64; places: no two are the same; values: one for each place.
+    """
     device, listed = array.device, array.device.array(np.ascontiguousarray(places, np.int32))
     if array.dtype == np.float64:
         device.launch("scatter_float64", listed.size, device.array(values, np.float64), listed, array)
