@@ -37,33 +37,22 @@ KERNEL(add_layer, const Triangle *triangles, int32 reached, uint8 *layers) {
     }
 }
 
-KERNEL(flag_layers, const Triangle *triangles, int32 last, const uint8 *layers, int32 *within) {
-    for (const Index t : launch)
-        within[t] = is_within(without_owner(triangles[t]), last, layers);
-}
+// The i-th entry of a list; i if there is no list.
+INLINE int32 entry_of(const int32 *listed, Index i) { return listed != nullptr ? listed[i] : int32(i); }
 
-KERNEL(flag_listed_layers, const int32 *listed, const Triangle *triangles, int32 last, const uint8 *layers,
-       int32 *within) {
+// Flags the listed triangles that are within the layers up to `last`.
+KERNEL(flag_layers, const int32 *listed, const Triangle *triangles, int32 last, const uint8 *layers, int32 *within) {
     for (const Index i : launch)
-        within[i] = is_within(without_owner(triangles[listed[i]]), last, layers);
+        within[i] = is_within(without_owner(triangles[entry_of(listed, i)]), last, layers);
 }
 
-// Divides indices by flags; `before` are the sums of the flags before each.
-KERNEL(divide_indices, const int32 *flags, const int32 *before, int32 *flagged, int32 *others) {
+// Divides a list by flags; `before` are the sums of the flags before each.
+KERNEL(divide_list, const int32 *listed, const int32 *flags, const int32 *before, int32 *flagged, int32 *others) {
     for (const Index i : launch) {
         if (flags[i])
-            flagged[before[i]] = int32(i);
+            flagged[before[i]] = entry_of(listed, i);
         else
-            others[i - before[i]] = int32(i);
-    }
-}
-
-KERNEL(divide_listed, const int32 *listed, const int32 *flags, const int32 *before, int32 *flagged, int32 *others) {
-    for (const Index i : launch) {
-        if (flags[i])
-            flagged[before[i]] = listed[i];
-        else
-            others[i - before[i]] = listed[i];
+            others[i - before[i]] = entry_of(listed, i);
     }
 }
 

@@ -69,17 +69,11 @@ class Sides:
         device, triangles = self.state.device, self.state.triangles
         count = self.state.slots if listed is None else listed.size
         within = device.empty(count, np.int32)
-        if listed is None:
-            device.launch("flag_layers", count, triangles, last, self.layers, within)
-        else:
-            device.launch("flag_listed_layers", count, listed, triangles, last, self.layers, within)
+        device.launch("flag_layers", count, listed, triangles, last, self.layers, within)
         before = scan(within)
         flagged = total(before, count)
         found = device.empty(flagged, np.int32), device.empty(count - flagged, np.int32)
-        if listed is None:
-            device.launch("divide_indices", count, within, before, *found)
-        else:
-            device.launch("divide_listed", count, listed, within, before, *found)
+        device.launch("divide_list", count, listed, within, before, *found)
         return found
 
     def side(self, listed: DeviceArray, *, frozen: bool = False) -> Side:
