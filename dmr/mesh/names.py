@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dmr.common.arguments import shortened
 from dmr.errors import InvalidMeshError
 
@@ -39,6 +42,11 @@ def checked_names(names: Any) -> Names:
             f"not {shortened(names)}"
         )
     return {kind: _checked_kind(kind, names.get(kind, {})) for kind in (REGIONS, MARKERS)}
+
+
+def names_of_texts(names: Mapping[str, Mapping[Any, str]]) -> Names:
+    """Checks names whose numbers may be texts, as in JSON."""
+    return checked_names({kind: {int(number): name for number, name in each.items()} for kind, each in names.items()})
 
 
 def merged_names(parts: Iterable[Names]) -> Names:
@@ -75,6 +83,19 @@ def free_number(taken: Iterable[int], first: int = 1) -> int:
     while number in found:
         number += 1
     return number
+
+
+def default_marker(names: Names, *used: NDArray[np.int32] | None) -> int:
+    """The marker of boundary segments and vertices that have none: 1, or if 1 has a name, the first unused number.
+
+    Args:
+        names: of a graph or mesh.
+        used: its markers.
+    """
+    named = names[MARKERS]
+    if 1 not in named:
+        return 1
+    return free_number({*named, *(int(marker) for some in used if some is not None for marker in np.unique(some))})
 
 
 def _checked_kind(kind: str, names: Any) -> dict[int, str]:

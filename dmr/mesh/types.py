@@ -325,7 +325,8 @@ class Pslg(HoldsFrozen):
             vertex_attributes: (n, a) float64.
         names: of regions (their attributes) and markers, such as {"regions": {1: "steel"}, "markers": {10: "inlet"}}.
             A name is printable text without quotation marks and backslashes, and belongs to one number. Boundary
-            segments without a marker get marker 1 when the graph is triangulated: give names to other markers.
+            segments without a marker get one when the graph is triangulated: 1, or the first unused number if 1 has a
+            name.
 
     Raises:
         InvalidMeshError: as for `Mesh`.

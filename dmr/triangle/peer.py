@@ -23,6 +23,7 @@ from dmr.common.text import counted, option
 from dmr.errors import DmrError, InvalidMeshError
 from dmr.exact import Points
 from dmr.mesh.edges import edge_places, unique_edges
+from dmr.mesh.names import default_marker
 from dmr.mesh.naming import named
 from dmr.mesh.types import Int, Mesh, Pslg
 from dmr.triangle.output import with_markers
@@ -228,7 +229,7 @@ def _mesh(pslg: Pslg, made: dict[str, NDArray[Any]]) -> Mesh:
         regions=pslg.regions,
         names=pslg.names,
     )
-    return with_markers(mesh)
+    return with_markers(mesh, default_marker(pslg.names, pslg.segment_markers, pslg.vertex_markers))
 
 
 def _check_result(pslg: Pslg, mesh: Mesh, *, all_used: bool) -> None:

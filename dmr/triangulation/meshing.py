@@ -15,7 +15,7 @@ from dmr.errors import InvalidMeshError
 from dmr.memory import Device, available_threads
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.coordinates import LARGEST, SMALLEST, outside_range
-from dmr.mesh.names import MARKERS
+from dmr.mesh.names import default_marker
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.triangulation.carving import Domain, carve
@@ -97,7 +97,7 @@ def triangulate_noting(
     if conflicts and on_conflict == "error":
         raise conflicts[0][1]
     domain = carve(pslg, plane)
-    notes += [resolved for resolved, _ in conflicts] + domain.notes + _named_by_default(pslg, plane, domain)
+    notes += [resolved for resolved, _ in conflicts] + domain.notes
     if mesher == "triangle":
         from dmr.triangle.peer import triangulate_by_triangle
 
@@ -211,7 +211,8 @@ def _arrays(
     assert pslg.segment_markers is not None
     given = pslg.segment_markers[plane.edge_segments[pieces]]
     on_boundary = domain.left[pieces] != domain.right[pieces]
-    markers = np.where((given == 0) & on_boundary, 1, given).astype(np.int32)
+    default = default_marker(pslg.names, pslg.segment_markers, pslg.vertex_markers)
+    markers = np.where((given == 0) & on_boundary, default, given).astype(np.int32)
     bounding = ends if on_boundary.all() else ends[np.flatnonzero(on_boundary)]
     boundary = np.concatenate([bounding.ravel(), plane.hull if convex_hull else plane.hull[:0]])
     sides = np.where(domain.left[pieces], plane.left_side[pieces], plane.right_side[pieces])
@@ -219,7 +220,7 @@ def _arrays(
         "vertices": vertices,
         "segments": ends,
         "segment_markers": markers,
-        "vertex_markers": _vertex_markers(pslg, plane, boundary, ends, given),
+        "vertex_markers": _vertex_markers(pslg, plane, boundary, ends, given, default),
         "vertex_attributes": _vertex_attributes(pslg, plane, vertices),
         "holes": pslg.holes,
         "regions": pslg.regions,
@@ -227,25 +228,11 @@ def _arrays(
     }, sides
 
 
-def _named_by_default(pslg: Pslg, plane: Plane, domain: Domain) -> list[str]:
-    """Warns of boundary segments without a marker if their default, 1, has a name."""
-    assert pslg.segment_markers is not None
-    unmarked = (pslg.segment_markers[plane.edge_segments] == 0) & (domain.left != domain.right)
-    name = pslg.names[MARKERS].get(1)
-    if name is None or not unmarked.any():
-        return []
-    first = int(plane.edge_segments[np.flatnonzero(unmarked)[0]])
-    return [
-        f"boundary segments without a marker (the first: segment {first}) get marker 1, whose name is {name!r}: "
-        "give them markers, or another number to that name"
-    ]
-
-
-def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int) -> Int:
-    """Returns the given markers; where 0, that of a vertex in the same place, of a segment, or 1 on the boundary."""
+def _vertex_markers(pslg: Pslg, plane: Plane, boundary: Int, ends: Int, markers: Int, default: int) -> Int:
+    """Returns the given markers; where 0, that of a vertex in the same place, of a segment, or of the boundary."""
     count = len(pslg.vertices) + len(plane.new_vertices)
     result = np.zeros(count, np.int32)
-    result[boundary] = 1
+    result[boundary] = default
     said = np.flatnonzero(markers)[::-1]  # later writes win: the first segment is written last
     result[ends[said]] = markers[said, None]
     if pslg.vertex_markers is not None:

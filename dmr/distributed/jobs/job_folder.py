@@ -47,10 +47,10 @@ def job_folder(out: Path, job: Mapping[str, Any], *, overwrite: bool = False) ->
         ExistingResultError: there is a finished result, what is left of another job, or files of another origin.
         NoFolderError: `out` is a file. FileSystemError: another run works in it. FileError: it cannot be written.
     """
+    made, given = _make(out), out  # messages name the folder as it was given
     out = out.absolute()
-    made = _make(out)
     with _removed_if_empty(out, made=made), locked(out):
-        _check(out, job, overwrite=overwrite)
+        _check(given, job, overwrite=overwrite)
         write_json(out / JOB, job)
         store = Store(out / TASKS)
         store.path.mkdir(exist_ok=True)

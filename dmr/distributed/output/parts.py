@@ -20,7 +20,7 @@ from dmr.distributed.output.part import Part
 from dmr.errors import FileContentError, InvalidMeshError, MissingFileError, NoFolderError, OptionError, file_error
 from dmr.io.part_names import MANIFEST
 from dmr.mesh.arguments import file_path
-from dmr.mesh.names import Names, checked_names
+from dmr.mesh.names import Names, names_of_texts
 from dmr.mesh.types import Mesh
 
 if TYPE_CHECKING:
@@ -82,12 +82,7 @@ class Parts:
     @cached_property
     def names(self) -> Names:
         """Names of regions and markers, as in `Mesh.names`."""
-        return checked_names(
-            {
-                kind: {int(number): name for number, name in each.items()}
-                for kind, each in self.manifest["names"].items()
-            }
-        )
+        return names_of_texts(self.manifest["names"])
 
     def path(self, index: int) -> Path:
         """Returns the file of a part, by its index."""

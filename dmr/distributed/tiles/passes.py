@@ -186,6 +186,7 @@ def refine_tiles(
     begun = Task.of(
         tasks.begin,
         [runner.store.put(tasks.begin_arrays(source, bounds))],
+        names=source.names,
         bounds=bounds.stored(),
         tile_triangles=tile_triangles,
         on_conflict=on_conflict,

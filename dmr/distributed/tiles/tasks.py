@@ -51,6 +51,7 @@ from dmr.distributed.tiles.stored import InMemory, Stored
 from dmr.distributed.tiles.whole import Whole
 from dmr.distributed.unions.union import Numbers
 from dmr.memory import open_device
+from dmr.mesh.names import names_of_texts
 from dmr.mesh.types import Mesh, Pslg
 from dmr.refinement.options import RefineOptions
 from dmr.refinement.pipeline import refine as refine_whole
@@ -85,9 +86,10 @@ def begin_arrays(source: Mesh | Pslg, bounds: Bounds) -> dict[str, NDArray[Any]]
     return arrays
 
 
-def _source(folder: Folder) -> Mesh | Pslg:
+def _source(folder: Folder, names: Mapping[str, Mapping[Any, str]]) -> Mesh | Pslg:
     kind = Mesh if "triangles" in folder else Pslg
-    return kind(**{name: folder[name] for name in SOURCE_ARRAYS[kind] if name in folder})  # type: ignore[arg-type]
+    arrays: dict[str, Any] = {name: folder[name] for name in SOURCE_ARRAYS[kind] if name in folder}
+    return kind(**arrays, names=names_of_texts(names))
 
 
 def get_ready(resources: Resources, options: Mapping[str, Any]) -> None:
@@ -100,6 +102,7 @@ def begin(
     out: Folder,
     resources: Resources,
     *,
+    names: Mapping[str, Mapping[Any, str]],
     bounds: Mapping[str, Any],
     tile_triangles: int,
     on_conflict: str,
@@ -107,9 +110,9 @@ def begin(
 ) -> dict[str, Any]:
     """Refines the source, if one tile suffices; otherwise refines it coarsely, and cuts it into tiles.
 
-    `inputs` are the arrays of the source and of the bounds.
+    `inputs` are the arrays of the source and of the bounds; `names` are those of the source.
     """
-    source, asked = _source(inputs[0]), Bounds.load(bounds, inputs[0])
+    source, asked = _source(inputs[0], names), Bounds.load(bounds, inputs[0])
     device = open_device(resources.device, resources.threads)
     mesh, notes = source, list[str]()
     if isinstance(mesh, Pslg):

@@ -184,6 +184,7 @@ class _Checks:
             [*(check.name for check in checks), *self._source],
             firsts=self._firsts,
             source=self._kind,
+            names={} if self._given is None else self._given.names,
             convex_hull=self._convex_hull,
             min_angle=self._bounds.get("min_angle"),
             sound=sound,

@@ -9,7 +9,7 @@ against a ghost, which is equal to its owner's triangle bit for bit, and shows t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from dmr.distributed.validation.findings import Summary, numbered, renumbered, s
 from dmr.distributed.validation.seams import Cuts, check_completeness
 from dmr.distributed.validation.skeleton import Skeleton
 from dmr.exact import Points
+from dmr.mesh.names import names_of_texts
 from dmr.mesh.types import Mesh, Pslg
 from dmr.validation.arrays.pieces import Workers
 from dmr.validation.bounds.small_angles import check_angles, straight_candidates
@@ -44,6 +45,7 @@ def check_union(
     *,
     firsts: Sequence[int],
     source: str,
+    names: Mapping[str, Mapping[Any, str]],
     convex_hull: bool,
     min_angle: float | None,
     sound: bool,
@@ -55,14 +57,14 @@ def check_union(
         inputs: the outputs of `check_part`, in order; then the arrays of the input, if there is one. out, resources: as
             for all tasks. The output has `faces` and `limits`: the area limit of each face of a part.
         firsts: the number of the first triangle of each part, then that of all triangles.
-        source: what the input is: "mesh", "outline" or "".
+        source: what the input is: "mesh", "outline" or "". names: those of the input.
         convex_hull: as for `dmr.validate`.
         min_angle: the angle bound, degrees, or None.
         sound: whether orientation and edges of all parts are right, without which there is no sweep.
         faces: whether regions of the outline have area limits.
     """
     parts = inputs[: len(firsts) - 1]
-    given = _source(inputs[-1], source)
+    given = _source(inputs[-1], source, names)
     workers = Workers(thread_count(resources.threads))
     seams, findings = Findings(), Findings()  # the first in the numbers of the whole, the others in the skeleton's
     cuts = Cuts(parts)
@@ -107,11 +109,12 @@ def check_union(
     }
 
 
-def _source(folder: Folder, source: str) -> Mesh | Pslg | None:
+def _source(folder: Folder, source: str, names: Mapping[str, Mapping[Any, str]]) -> Mesh | Pslg | None:
     """Returns the input, whose arrays a folder holds."""
     if not source:
         return None
     arrays: dict[str, Any] = {name: np.array(folder[name]) for name in folder}
+    arrays["names"] = names_of_texts(names)
     return Mesh.sound(**arrays) if source == "mesh" else Pslg(**arrays)
 
 

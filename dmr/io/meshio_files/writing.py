@@ -24,7 +24,7 @@ from dmr.io.implied_markers import are_implied
 from dmr.io.meshio_files.formats import Format
 from dmr.io.meshio_files.names import BOUNDARY, DIMENSIONS, Labels, label_of, labels_of
 from dmr.io.meshio_files.tags import Tags, as_whole, entities, groups_by_value, physical_tags, to_sets
-from dmr.mesh.names import MARKERS, Names, free_number
+from dmr.mesh.names import Names, default_marker
 from dmr.mesh.quadratic import SecondOrder, second_order
 from dmr.mesh.types import Int, Mesh
 from dmr.triangle.output import with_boundary_segments, with_markers
@@ -176,8 +176,7 @@ def _lines(mesh: Mesh, form: Format) -> tuple[Int, Tags]:
         return np.empty((0, 2), np.int32), np.empty(0, np.int32)
     assert mesh.segment_markers is not None
     if form.boundary:
-        named = mesh.names[MARKERS]
-        default = free_number({*named, *mesh.segment_markers.tolist()}) if 1 in named else 1
+        default = default_marker(mesh.names, mesh.segment_markers)
         mesh = with_boundary_segments(with_markers(mesh, default), default)
     assert mesh.segment_markers is not None
     return mesh.segments.copy(), mesh.segment_markers.copy()

@@ -7,9 +7,10 @@ requirements are derived from the graph and these paths.
   has a marker. Other programs choose differently among several; that is not a failure.)
 * "vertex markers": a vertex of the graph keeps its marker. (If coincident vertices are given and the marker of the one
   that the mesh uses is 0, it has the first of their markers that is not 0.) Any other vertex, and one whose marker is
-  0, has the marker of the lowest-numbered segment through it that has one. If there is no such segment, the marker is 1
-  on the boundary and 0 elsewhere. Where rounding has merged segments, the path of one of them is not the only possible
-  one: there, any segment whose tolerance band holds the vertex may pass through it.
+  0, has the marker of the lowest-numbered segment through it that has one. If there is no such segment, the marker is 0
+  inside, and on the boundary 1, or the first unused number if 1 has a name. Where rounding has merged segments, the
+  path of one of them is not the only possible one: there, any segment whose tolerance band holds the vertex may pass
+  through it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.exact import Points
+from dmr.mesh.names import default_marker
 from dmr.mesh.naming import named
 from dmr.mesh.types import Mesh
 from dmr.validation.domain.outline import Outline
@@ -32,7 +34,7 @@ Int64 = NDArray[np.int64]
 def check_markers(
     mesh: Mesh, topology: Topology, points: Points, outline: Outline, paths: Paths, findings: Findings
 ) -> None:
-    """Check that pieces of a segment have its marker, or that of a coincident one; on the boundary 1 may replace 0.
+    """Check that pieces of a segment have its marker, or that of a coincident one; the default may replace 0.
 
     An edge of the mesh that is not listed in `mesh.segments` counts as having marker 0.
     """
@@ -55,7 +57,7 @@ def check_markers(
     def fits_there(i: int) -> bool:
         markers = set(outline.markers[bands.around(mesh.segments[i])].tolist())
         if 0 in markers and arcs.on_boundary[2 * listed[i]]:
-            markers.add(1)
+            markers.add(_default(outline))
         return int(actual[i]) in markers
 
     wrong = np.array([i for i in wrong.tolist() if not fits_there(i)], np.int64)
@@ -108,7 +110,12 @@ def _allowed_markers(outline: Outline, paths: Paths) -> tuple[Int64, Int64]:
     within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     marker = outline.markers[owners[np.repeat(starts, sizes) + within]].astype(np.int64)
     silent = paths.chains.arcs.on_boundary[2 * edge] & (marker == 0)
-    return np.concatenate([edge, edge[silent]]), np.concatenate([marker, np.ones(silent.sum(), np.int64)])
+    return np.concatenate([edge, edge[silent]]), np.concatenate([marker, np.full(silent.sum(), _default(outline))])
+
+
+def _default(outline: Outline) -> int:
+    """Return the marker of what has none on the boundary."""
+    return default_marker(outline.pslg.names, outline.pslg.segment_markers, outline.pslg.vertex_markers)
 
 
 def _markers_of(outline: Outline, segments: Int64) -> Int64:
@@ -125,7 +132,7 @@ def _contains(keys: Int64, values: Int64, key: Int64, value: Int64) -> Mask:
 def check_vertex_markers(
     mesh: Mesh, topology: Topology, points: Points, outline: Outline, paths: Paths, findings: Findings
 ) -> None:
-    """Check vertex markers: the given one, else that of the first marked segment through it, else 1 on the boundary."""
+    """Check vertex markers: the given one, else that of the first marked segment through it, else the default."""
     if mesh.vertex_markers is None:
         findings.skip("vertex markers", "the mesh has none")
         return
@@ -134,7 +141,7 @@ def check_vertex_markers(
     actual = mesh.vertex_markers.astype(np.int64)
     given = _given_markers(outline, len(actual))
     on_boundary = np.zeros(len(actual), np.int64)
-    on_boundary[topology.boundary_vertices] = 1
+    on_boundary[topology.boundary_vertices] = _default(outline)
     first = _first_through(outline, paths, len(actual))
     implied = _markers_of(outline, first)
     expected = np.where(given != 0, given, np.where(implied != 0, implied, on_boundary))

@@ -6,11 +6,13 @@ import copy
 import logging
 import pickle
 from dataclasses import fields, replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dmr
-from dmr import Pslg, domains
+from dmr import Pslg, distributed, domains
 from dmr.errors import InvalidMeshError
 from dmr.mesh.types import Mesh
 
@@ -105,14 +107,30 @@ def test_names_of_numbers_that_nothing_has_are_reported(caplog: pytest.LogCaptur
     assert "nothing has the region 1, which is named 'steel'; there are no regions" in caplog.text
 
 
-def test_a_named_default_marker_is_reported(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.WARNING, "dmr")
-    graph = Pslg(CORNERS, SIDES, segment_markers=[1, 1, 0, 1], names={"markers": {1: "inlet"}})
-    dmr.triangulate(graph)
-    assert "(the first: segment 2) get marker 1, whose name is 'inlet'" in caplog.text
-    caplog.clear()
-    dmr.triangulate(replace(graph, segment_markers=[1, 1, 2, 1]))
-    assert not caplog.text
+@pytest.mark.parametrize("mesher", ["dmr", "triangle"])
+def test_the_default_marker_has_no_name(mesher: str) -> None:
+    """Gmsh numbers physical groups from 1: the rest of a boundary must not join the first group."""
+    graph = Pslg(CORNERS, SIDES, segment_markers=[1, 2, 0, 0], names={"markers": {1: "inlet", 2: "wall"}})
+    mesh = dmr.triangulate(graph, mesher=mesher)
+    assert mesh.segment_markers is not None and mesh.vertex_markers is not None
+    assert sorted(mesh.segment_markers) == [1, 2, 3, 3] and mesh.vertex_markers.tolist() == [1, 1, 2, 3]
+    assert dmr.validate(mesh, input=graph).ok
+    wrong = replace(mesh, segment_markers=np.minimum(mesh.segment_markers, 2))
+    assert {failure.check for failure in dmr.validate(wrong, input=graph).failures} == {"markers"}
+    unnamed = dmr.triangulate(replace(graph, names={}))
+    assert unnamed.segment_markers is not None and sorted(unnamed.segment_markers) == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize("tile_triangles", [100, 10**6])
+def test_tiles_give_the_default_marker_no_name(tile_triangles: int, tmp_path: Path) -> None:
+    graph = Pslg(CORNERS, SIDES, segment_markers=[1, 2, 0, 0], names={"markers": {1: "inlet", 2: "wall"}})
+    parts = distributed.refine(graph, tmp_path / "out", tile_triangles=tile_triangles, max_area=0.001)
+    found = parts.gather()
+    middles = found.vertices[found.segments].mean(axis=1)
+    sides = [middles[:, 1] == 0, middles[:, 0] == 2, middles[:, 1] == 1, middles[:, 0] == 0]
+    assert found.segment_markers is not None
+    assert np.array_equal(found.segment_markers, np.select(sides, [1, 2, 3, 3]))
+    assert distributed.validate(parts, input=graph).ok
 
 
 def test_texts_of_features_are_names() -> None:
