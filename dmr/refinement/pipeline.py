@@ -19,7 +19,7 @@ from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.run import Ended, RunSettings, Start, begin, refine_from
 from dmr.refinement.setup.areas import Area, with_area
 from dmr.refinement.setup.borders import border_warnings
-from dmr.refinement.setup.demand import check_demand, check_length, crossing_warnings
+from dmr.refinement.setup.demand import check_demand, check_length, check_sizes, crossing_warnings
 from dmr.refinement.setup.modules import refinement_modules
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.refinement.steps.thresholds import Thresholds
@@ -146,8 +146,8 @@ def refine(
         The mesh, and a report of the run.
 
     Raises:
-        OptionError: an option that cannot be used, at all or on this device; bounds on areas that need more triangles
-            than a mesh can have (unless `max_steiner` is given, which would end the run).
+        OptionError: an option that cannot be used, at all or on this device; bounds on areas or sizes that need more
+            triangles than a mesh can have (unless `max_steiner` is given, which would end the run).
         WrongTypeError: `mesh` is none of these.
         InvalidMeshError: no valid triangulation (or, with `strict`, not a Delaunay one), or a graph that bounds no
             domain.
@@ -215,6 +215,8 @@ def refine(
     )
     functions = given.only(lambda bound: not bound.by_kernels)
     host = opened if opened.threads else open_device("cpu")  # calls functions
+    if max_steiner is None:
+        _check_sizes(mesh, host, size=wanted, max_edge=given.max_edge)
     bounds = given.map(lambda bound: bound if bound.by_kernels else sampled_on(host, bound, mesh, error=SAMPLING_ERROR))
     if wanted is not None:
         wanted = _target(wanted, mesh, host, options.grading)
@@ -236,6 +238,13 @@ def _check_demand(mesh: Mesh, max_area: float | None, *, size: SizeSource | None
     for name, lengths in (("size", size), ("max_edge", max_edge)):
         if lengths is not None and lengths.number is not None:
             check_length(mesh, name, lengths.number)
+
+
+def _check_sizes(mesh: Mesh, host: Device, *, size: SizeSource | None, max_edge: SizeSource | None) -> None:
+    """Refuses sizes by place that need more triangles than a mesh can have; raises OptionError."""
+    for name, lengths in (("size", size), ("max_edge", max_edge)):
+        if lengths is not None and lengths.number is None:
+            check_sizes(mesh, name, lengths, host)
 
 
 def _target(size: SizeSource, mesh: Mesh, host: Device, grading: float | None) -> SizeSource:

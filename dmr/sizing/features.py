@@ -52,7 +52,7 @@ def from_distance(
     near, distance = _positive("near", near), _positive("distance", distance)
     far = _positive("far", far)
     if far < near:
-        raise OptionError(f"{option('far')} must not be below near, {near:g}, but is {far:g}")
+        raise OptionError(f"{option('far')} must not be below {option('near')}, {near:g}, but is {far:g}")
     start, end = _segments(domain, along)
     return SegmentSizes(start, end, np.full(len(start), near), (far - near) / distance, far)
 
@@ -124,7 +124,7 @@ def smallest(*sizes: SizeSource | Size | float) -> SizeSource:
     """The smallest of several sizes everywhere.
 
     Args:
-        sizes: numbers, fields and functions, as `dmr.refine` takes them; at least one.
+        sizes: numbers (lengths everywhere), fields and functions, as `dmr.refine` takes them; at least one.
 
     Raises:
         OptionError: there is none, or one is not a size.

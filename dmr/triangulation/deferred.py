@@ -98,6 +98,11 @@ def triangle_count(mesh: Mesh) -> int:
     return mesh.triangle_count if isinstance(mesh, DeferredMesh) else len(mesh.triangles)
 
 
+def has_triangles(mesh: Mesh) -> bool:
+    """Whether the triangles of a mesh can be read without computing them."""
+    return "triangles" in vars(mesh)
+
+
 def distinct_area_bounds(mesh: Mesh) -> Float | None:
     """Returns the area bounds that triangles of a mesh have, without computing triangles; None if there are none."""
     return mesh.distinct_area_bounds if isinstance(mesh, DeferredMesh) else mesh.area_bounds

@@ -17,7 +17,7 @@ from dmr.refinement.setup.slits import check_slits
 from dmr.refinement.state.device_mesh import MOST_TRIANGLES, DeviceMesh
 from dmr.refinement.steps.local_bounds import LocalBounds
 from dmr.sizing.source import SizeSource
-from dmr.triangulation.deferred import distinct_area_bounds, has_area_bounds, triangle_count
+from dmr.triangulation.deferred import distinct_area_bounds, has_area_bounds, has_triangles, triangle_count
 
 EQUILATERAL = math.sqrt(3) / 4  # area of an equilateral triangle with sides of 1
 
@@ -88,6 +88,39 @@ def check_length(mesh: Mesh, name: str, length: float) -> None:
         )
 
 
+def check_sizes(mesh: Mesh, name: str, sizes: SizeSource, host: Device) -> None:
+    """Refuses sizes that are so small in half of the domain that this needs more triangles than a mesh can have.
+
+    The other half counts as coarse, so that a few small sizes, such as those beside a singularity, refuse nothing.
+    Meshes whose triangles are on a device only, and those of many triangles, are not examined.
+
+    Args:
+        mesh: the mesh to refine; name: of the option, size or max_edge; sizes: its value; host: evaluates them.
+
+    Raises:
+        OptionError: gives an estimate of the triangles needed, and the largest number possible.
+    """
+    if not has_triangles(mesh) or len(mesh.triangles) > MOST_SAMPLED:
+        return
+    x0, y0, x1, y1 = bounding_box(mesh.vertices)
+    few = mesh.triangles[:: max(len(mesh.triangles) // FEW_GLANCES, 1)]
+    smallest = float(sizes.at(mesh.vertices[few].mean(axis=1), host).min())
+    if (x1 - x0) * (y1 - y0) <= MOST_TRIANGLES * (EQUILATERAL * smallest * smallest):
+        return  # nearly always; takes less time than samples
+    samples = samples_of(mesh, count=GLANCES)
+    there, shares = sizes.at(samples.places, host), samples.shares.content()
+    largest_first = np.argsort(-there, kind="stable")
+    coarse = np.cumsum(shares[largest_first])
+    median = there[largest_first[np.searchsorted(coarse, 0.5 * coarse[-1])]]
+    with np.errstate(divide="ignore", over="ignore"):
+        needed = 0.5 * coarse[-1] / (EQUILATERAL * median * median)
+    if needed > MOST_TRIANGLES:
+        raise OptionError(
+            f"{option(name)} asks for edges of at most {median:.3g} in half of the domain, which needs about "
+            f"{needed:.1g} triangles, and a mesh can have {MOST_TRIANGLES:,} at most: use larger sizes"
+        )
+
+
 def least_triangles(mesh: Mesh, max_area: float | None) -> float:
     """Returns a lower bound on the triangles of a refinement: an area A needs A / a triangles of area at most a.
 
@@ -145,6 +178,7 @@ def expected_triangles(state: DeviceMesh, options: RefineOptions) -> int:
 # Triangles of a result over those that are equilateral with sides as long as the bound on edges (measured).
 OVER_EQUILATERAL = 2.1
 GLANCES = 2**8  # samples that distinguish even sizes from others
+FEW_GLANCES = 2**4  # triangles at which sizes are compared with the whole domain first
 MOST_SAMPLED = 2**20  # triangles of an input whose demand is estimated
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dmr
-from dmr import Mesh, Pslg, domains
+from dmr import Mesh, Pslg, domains, sizing
 from dmr.errors import OptionError
 from tests.support.digests import mesh_digest
 from tests.support.outlines.sizes import BORED, L_SHAPE, SKEW, SQUARE, edge_ratios, growing, smallest_angles
@@ -232,3 +232,18 @@ def test_a_size_that_needs_too_many_triangles_is_refused_unless_points_are_limit
             dmr.refine(SQUARE, **{name: size}, device="cpu")
         few = dmr.refine(SQUARE, **{name: size}, max_steiner=100, device="cpu")
         assert not few.complete and dmr.validate(few.mesh, input=SQUARE).ok
+
+
+@pytest.mark.parametrize("name", ["size", "max_edge"])
+@pytest.mark.parametrize("least", [1e-9, 1e-200])
+def test_sizes_that_need_too_many_triangles_in_half_of_the_domain_are_refused(name, least):
+    """Such as metres where kilometres were meant. Before, the run ended minutes later, for lack of memory."""
+    forms = {
+        "function": lambda points: np.where(points[:, 0] < 0.9 * SQUARE.vertices.max(), least, 1.0),
+        "smallest": sizing.smallest(dmr.SizeField.from_grid([0, 1], [0, 1], [[1, 1], [1, 2]]), least),
+    }
+    for size in forms.values():
+        with pytest.raises(OptionError, match=f"^{name} asks for edges of at most {least:g} in half of the domain"):
+            dmr.refine(SQUARE, **{name: size}, device="cpu")
+    few = dmr.refine(SQUARE, **{name: forms["smallest"]}, max_steiner=100, device="cpu")
+    assert not few.complete and dmr.validate(few.mesh, input=SQUARE).ok
