@@ -9,6 +9,7 @@ from dmr.cli.shared.files import check_writable, read
 from dmr.common.command_line.parser import Arguments
 from dmr.common.command_line.targets import refuse_existing
 from dmr.errors import OptionError
+from dmr.mesh.types import Mesh, Pslg
 from dmr.viewing.viewer import IMAGE_FORMATS, has_display, view
 
 
@@ -23,8 +24,8 @@ def run(arguments: Arguments, console: Console) -> int:
             raise OptionError(f"--screenshot must end in {', '.join(IMAGE_FORMATS)}, not {str(target)!r}")
         check_writable(target)
         refuse_existing(target, force=arguments.force)
-    mesh = read(arguments.mesh)
-    other = None if arguments.compare is None else read(arguments.compare)
+    mesh = _read(arguments.mesh)
+    other = None if arguments.compare is None else _read(arguments.compare)
     view(
         mesh,
         color=None if arguments.color == "none" else arguments.color,
@@ -37,3 +38,12 @@ def run(arguments: Arguments, console: Console) -> int:
     if target is not None:
         console.note(f"wrote {target}")
     return 0
+
+
+def _read(path: str) -> Mesh | Pslg:
+    """Reads a file, or all parts of a folder."""
+    if not Path(path).is_dir():
+        return read(path)
+    from dmr.distributed import Parts
+
+    return Parts(path).gather()

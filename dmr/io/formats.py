@@ -270,8 +270,8 @@ def _existing(path: PathLike) -> Path:
     if folder:
         if holds_parts(path):
             raise FolderError(
-                "is a folder of parts, not a file: dmr info describes it, dmr convert unites the parts in one file, "
-                "and dmr refine --tiles N refines them",
+                "is a folder of parts, not a file: dmr info describes it, dmr view draws it, dmr convert unites the "
+                "parts in one file, dmr refine --tiles N refines them, and dmr.distributed.Parts reads them in Python",
                 path,
             )
         raise FolderError("is a folder, not a file", path)

@@ -84,7 +84,7 @@ def add_view(commands: Any) -> None:
         """,
     )
     add = parser.add_argument
-    add("mesh", type=file_name, metavar="MESH", help="a mesh, or a .poly file")
+    add("mesh", type=file_name, metavar="MESH", help="a mesh, also in parts, or a .poly file")
     add(
         "--color",
         choices=("min_angle", "area", "region", "none"),

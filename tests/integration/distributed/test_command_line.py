@@ -73,6 +73,17 @@ def test_convert_to_parts_and_back(folder, capsys):
     assert "out: is a folder of parts, not a file: dmr info describes it" in fails(capsys, 1, "triangulate", "out")
 
 
+@pytest.mark.slow
+def test_view_draws_all_parts(folder, capsys):
+    pytest.importorskip("pyvista")
+    image = pytest.importorskip("PIL.Image")
+    dmr.write("whole.npz", dmr.distributed.Parts("out").gather())
+    for path in ("out", "whole.npz"):
+        assert command_line.dmr(capsys, "view", path, "--screenshot", f"{path}.png", "--size", "300x200")[0] == 0
+    with image.open("out.png") as one, image.open("whole.npz.png") as other:
+        assert one.tobytes() == other.tobytes()
+
+
 def test_info_of_parts_agrees_with_that_of_the_whole(folder, capsys):
     whole = dmr.distributed.Parts("out").gather()
     dmr.write("whole.npz", whole)
