@@ -7,7 +7,7 @@ import time
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import Output, error_context, read_mesh
 from dmr.cli.shared.report import bounds_of, emit_result, exit_code, phases, proved, report
-from dmr.cli.shared.sizes import read_sizes, with_features
+from dmr.cli.shared.sizes import read_sizes, sizes_from_segments, with_features
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import counted
 from dmr.errors import OptionError
@@ -18,6 +18,12 @@ def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh, makes one of the same domain with other sizes, writes it and reports the changes."""
     options = {name: getattr(arguments, name) for name in ("min_angle", "max_area", "max_steiner", "optimize")}
     RefineOptions(**options, grading=arguments.grading)  # raises for a bad value before anything is read
+    given = (arguments.size, arguments.max_edge, arguments.max_area)
+    if all(sizes is None for sizes in given) and not sizes_from_segments(arguments):
+        raise OptionError(
+            "adapt needs sizes: give --size, --max-edge, --max-area, --size-from-distance, --size-from-curvature or "
+            "--size-from-lengths"
+        )
     output = Output(arguments)
 
     from dmr.common.threads import thread_count
@@ -32,10 +38,9 @@ def run(arguments: Arguments, console: Console) -> int:
     found = read_mesh(arguments.input, "adapt")
     with error_context(arguments.input):
         size = with_features(size, arguments, found)
-        if size is None:
-            raise OptionError("adapt needs sizes: give --size, or one of --size-from-distance, -curvature, -lengths")
         domain = outline(found, merge_collinear=arguments.merge_collinear)
-        finer = 0 if arguments.merge_collinear else count_finer_vertices(domain, size)
+        lengths = max_edge if size is None else size
+        finer = 0 if arguments.merge_collinear or lengths is None else count_finer_vertices(domain, lengths)
         if finer:
             console.note(
                 f"the outline keeps {counted(finer, 'vertex', 'vertices')} inside straight sides, between segments "

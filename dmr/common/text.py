@@ -5,7 +5,7 @@ A user of the library reads "min_angle must be ...", one of the command line "--
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -63,6 +63,11 @@ def nearest(word: str, known: Iterable[object]) -> str:
     words = sorted(map(str, known), key=len)
     longer = [each for each in words if each.startswith(word)]
     return next(iter(longer or get_close_matches(word, words, 1)), "")
+
+
+def listing(words: Sequence[str]) -> str:
+    """Joins words by commas and "and"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def numbered(number: int, noun: str) -> str:

@@ -17,7 +17,7 @@ from dmr.domains.rings import checked_points
 from dmr.errors import InvalidMeshError, WrongTypeError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.arrays import whole_table
-from dmr.mesh.names import MARKERS, REGIONS, checked_names, merged_names
+from dmr.mesh.names import MARKERS, REGIONS, checked_names, free_number, merged_names
 from dmr.mesh.types import Float, Int, Pslg
 
 log = logging.getLogger("dmr")
@@ -103,18 +103,23 @@ def with_regions(pslg: Pslg, regions: Iterable[ArrayLike]) -> Pslg:
     return replace(pslg, regions=np.concatenate((pslg.regions, np.array(rows).reshape(-1, 4))))
 
 
-def with_markers(pslg: Pslg, markers: Mapping[int, Callable[[Float], ArrayLike] | ArrayLike]) -> Pslg:
+def with_markers(pslg: Pslg, markers: Mapping[int | str, Callable[[Float], ArrayLike] | ArrayLike]) -> Pslg:
     """The graph with markers on segments that satisfy conditions.
 
-        tank = dmr.domains.with_markers(tank, {1: lambda middle: middle[:, 1] == 0, 2: lambda middle: middle[:, 1] > 1})
+        tank = dmr.domains.with_markers(
+            tank, {"bottom": lambda middle: middle[:, 1] == 0, "lid": lambda middle: middle[:, 1] == 1}
+        )
 
     Args:
         pslg: the graph.
-        markers: a condition for each marker: a function of the (s, 2) midpoints of the segments that returns (s,) truth
-            values, or these values. Where several hold, the last one counts; where none does, markers stay.
+        markers: a condition for each marker, a number or a name; a new name gets the first unused number from 2 on, as
+            1 is that of boundary segments without a marker. A condition is a function of the (s, 2) midpoints of the
+            segments that returns (s,) truth values, or these values. Where several hold, the last one counts; where
+            none does, markers stay.
 
     Raises:
         InvalidMeshError: a condition holds for no segment, or does not give one truth value for each; names the marker.
+            A name is invalid (see `Pslg`).
     """
     check_kind(pslg, Pslg, name="pslg")
     if not isinstance(markers, Mapping):
@@ -122,6 +127,7 @@ def with_markers(pslg: Pslg, markers: Mapping[int, Callable[[Float], ArrayLike] 
     assert pslg.segment_markers is not None
     found = pslg.segment_markers.astype(np.int64)
     middle = (pslg.vertices[pslg.segments] / 2).sum(axis=1)  # halved first: sums could overflow
+    numbers = _numbers_of_names(pslg, markers)
     for marker, condition in markers.items():
         holds = np.asarray(condition(middle) if callable(condition) else condition)
         if holds.shape != found.shape or holds.dtype != bool:
@@ -131,8 +137,22 @@ def with_markers(pslg: Pslg, markers: Mapping[int, Callable[[Float], ArrayLike] 
             )
         if not holds.any():
             raise InvalidMeshError(f"no segment satisfies the condition of marker {shortened(marker)}")
-        found[holds] = whole_option("a marker", marker)
-    return replace(pslg, segment_markers=whole_table(found, (None,), "markers"))
+        found[holds] = numbers[marker] if isinstance(marker, str) else whole_option("a marker", marker)
+    names = merged_names((pslg.names, checked_names({MARKERS: {number: name for name, number in numbers.items()}})))
+    return replace(pslg, segment_markers=whole_table(found, (None,), "markers"), names=names)
+
+
+def _numbers_of_names(pslg: Pslg, markers: Mapping[int | str, Any]) -> dict[str, int]:
+    """Returns the markers of a graph that have the given names, and unused ones for new names."""
+    known = {name: number for number, name in pslg.names[MARKERS].items()}
+    tables = (pslg.segment_markers, pslg.vertex_markers)
+    used = {int(number) for table in tables if table is not None for number in np.unique(table)}
+    used.update(pslg.names[MARKERS], (marker for marker in markers if not isinstance(marker, str)))
+    numbers: dict[str, int] = {}
+    for name in markers:
+        if isinstance(name, str):
+            numbers[name] = known[name] if name in known else free_number({*used, *numbers.values()}, 2)
+    return numbers
 
 
 @checks_keywords

@@ -105,7 +105,8 @@ def whole_table(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> 
     if array.size == 0:
         array = _emptied(array, shape).astype(np.int32)
     if array.dtype.kind not in "iu":
-        raise InvalidMeshError(f"{name} must hold whole numbers, not {array.dtype}")
+        kind = "text" if array.dtype.kind in "SU" else array.dtype
+        raise InvalidMeshError(f"{name} must hold whole numbers, not {kind}")
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         raise InvalidMeshError(f"{name} must have shape {_shape_text(shape)}, not {array.shape}")
     if array.dtype != np.int32 or not array.flags.c_contiguous:

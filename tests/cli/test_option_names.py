@@ -154,11 +154,41 @@ def test_areas_that_vary_are_told_where_they_belong(value):
         ("refine x.poly --min 20", "--min 20; did you mean --min-angle? (see dmr refine --help)"),
         ("refine x.poly --steiner petl", "'petl' is not one of petal, off-center, circumcenter; did you mean petal?"),
         ("convert x.ele -o y.vtu", "unrecognized arguments: -o; did you mean dmr convert x.ele y.vtu? (see dmr conv"),
+        (
+            "triangulate x.poly -a 0.1",
+            "unrecognized arguments: -a 0.1; -a is an option of refine, adapt and validate (s",
+        ),
+        (
+            "convert x.ele y.vtu --max-edge 1",
+            "; --max-edge is an option of refine, adapt and validate (see dmr convert",
+        ),
         ("refine x.poly --qqq", "unrecognized arguments: --qqq (see dmr refine --help)"),
     ],
 )
 def test_misspelt_commands_and_options_are_recognised(words, text, capsys):
     assert text in fails(capsys, 2, *words.split())
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ("2 1 3", "FAR of --size-from-distance must not be below NEAR of --size-from-distance, 2, but is 1"),
+        ("-1 1 3", "NEAR of --size-from-distance must be a finite number above 0, not -1"),
+        ("1 2 0", "D of --size-from-distance must be a finite number above 0, not 0"),
+    ],
+)
+def test_numbers_of_one_option_have_their_names(values, text, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dmr.write("x.poly", dmr.domains.rectangle(1, 1))
+    assert fails(capsys, 2, "refine", "x.poly", "--size-from-distance", *values.split()) == text
+
+
+def test_adapt_takes_any_of_the_sizes(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    dmr.write("x.ele", dmr.triangulate(dmr.domains.rectangle(1, 1)))
+    assert "needs sizes: give --size, --max-edge, --max-area, " in fails(capsys, 2, "adapt", "x.ele")
+    assert command(capsys, "adapt", "x.ele", "--max-edge", "0.2", "-o", "y.npz")[0] == 0
+    assert dmr.validate(dmr.read("y.npz"), max_edge=0.2).ok
 
 
 def test_python_suggests_names_of_the_package():

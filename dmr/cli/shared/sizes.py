@@ -9,7 +9,7 @@ import numpy as np
 from dmr import io, sizing
 from dmr.cli.shared.files import error_context
 from dmr.common.command_line.parser import Arguments
-from dmr.common.text import option
+from dmr.common.text import naming_flags, option
 from dmr.errors import InvalidMeshError, OptionError
 from dmr.mesh.types import Mesh, Pslg
 from dmr.sizing.features import GRADING
@@ -50,7 +50,10 @@ def with_features(size: Sizes, arguments: Arguments, domain: Mesh | Pslg) -> Siz
     grading = GRADING if arguments.grading is None else arguments.grading
     if arguments.size_from_distance is not None:
         near, far, distance = arguments.size_from_distance
-        found.append(sizing.from_distance(domain, near, far, distance, along=along))
+        flags = {name: f"{name.upper()} of --size-from-distance" for name in ("near", "far")}
+        flags["distance"] = "D of --size-from-distance"
+        with naming_flags({**arguments.flags, **flags}):
+            found.append(sizing.from_distance(domain, near, far, distance, along=along))
     if arguments.per_turn is not None:
         found.append(sizing.from_curvature(domain, arguments.per_turn, grading=grading, along=along))
     if arguments.factor is not None:

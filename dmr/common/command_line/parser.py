@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from dmr.common.command_line.completion import SHELLS, PrintCompletion
 from dmr.common.command_line.streams import silence
 from dmr.common.command_line.values import device, positive
 from dmr.common.errors import OptionError
-from dmr.common.text import nearest
+from dmr.common.text import listing, nearest
 
 Examples = tuple[tuple[str, str], ...]
 
@@ -33,6 +33,7 @@ class Parser(argparse.ArgumentParser):
     examples: Examples = ()
     more: Callable[[], str] | None = None  # makes the text below the options, which is costly
     suggest: Callable[[Sequence[str]], str] | None = None  # another call that wrong arguments may have meant, or ""
+    siblings: Mapping[str, argparse.ArgumentParser] | None = None  # all commands of the program, by name
     takes_words = False  # whether all unknown arguments go to `words`, unchanged and in their order
     _given: Sequence[str] = ()  # the arguments being parsed
 
@@ -62,9 +63,11 @@ class Parser(argparse.ArgumentParser):
             # Report a misspelt option first: it may be the only argument.
             message = f"unrecognized arguments: {' '.join(unknown)}"
         other = self.suggest(self._given) if self.suggest is not None else ""
-        near = nearest(unknown[0], self._option_string_actions) if unknown else ""
-        hint = other or near
-        raise OptionError(f"{message}{f'; did you mean {hint}?' if hint else ''} (see {self.prog} --help)")
+        elsewhere = "" if other or not unknown else self._commands_with(unknown[0])
+        near = nearest(unknown[0], self._option_string_actions) if unknown and not elsewhere else ""
+        meant = other or near
+        hint = f"; did you mean {meant}?" if meant else elsewhere
+        raise OptionError(f"{message}{hint} (see {self.prog} --help)")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Prints the help or the version (argparse calls this, and would ignore a full disk)."""
@@ -87,6 +90,11 @@ class Parser(argparse.ArgumentParser):
             self.error(f"{what}{hint}")
         known = ", ".join(map(str, action.choices))
         raise argparse.ArgumentError(action, f"{value!r} is not one of {known}{hint}")
+
+    def _commands_with(self, name: str) -> str:
+        """Names the other commands that have an option, or returns "" if none has."""
+        found = [command for command, parser in (self.siblings or {}).items() if name in parser._option_string_actions]
+        return f"; {name} is an option of {listing(found)}" if found else ""
 
     def _flags(self) -> dict[str, str]:
         """Returns the long name of each option, and the metavariable of each positional argument, by what it sets."""
@@ -144,6 +152,7 @@ def add_command(commands: Any, name: str, text: str, module: str | None = None) 
     parser: Parser = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
     parser.examples = parse_examples(examples)
     parser.set_defaults(module=module or name)
+    parser.siblings = commands.choices
     parser.add_argument("--quiet", action="store_true", help="print only errors")
     parser.add_argument("-v", "--verbose", action="store_true", help="print more, and tracebacks of internal errors")
     return parser

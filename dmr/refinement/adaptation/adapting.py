@@ -22,11 +22,12 @@ from dmr.sizing.functions import Size
 from dmr.sizing.size_field import SizeField
 
 NOT_OPTIONS = ("convex_hull", "strict")  # of `refine`, which mean nothing here
+BOUNDS = ("max_edge", "area", "max_area")  # of which one suffices instead of a size
 
 
 def adapt(
     mesh: Mesh | Refinement,
-    size: Size | ArrayLike,
+    size: Size | ArrayLike | None = None,
     *,
     on: str | None = None,
     outline: Pslg | None = None,
@@ -44,7 +45,8 @@ def adapt(
     Args:
         mesh: the mesh, or the refinement that made it.
         size: the target edge lengths, as for `refine`: (n,) one per vertex of the mesh, or (m,) one
-            per triangle; or a number, a `SizeField`, or a function of (n, 2) points.
+            per triangle; or a number, a `SizeField`, or a function of (n, 2) points. It may be omitted if `max_edge`,
+            `area` or `max_area` is given.
         on: "vertices" or "triangles", for sizes of a mesh with equally many of both.
         outline: the domain, if it is not `dmr.outline(mesh)`: for a mesh from a file, all of whose points on the
             boundary are otherwise kept, `dmr.outline(mesh, merge_collinear=True)`, or the graph that it was made from.
@@ -62,6 +64,8 @@ def adapt(
     for name in NOT_OPTIONS:
         if name in options:
             raise OptionError(f"{name} is not an option of adapt: see dmr.refine")
+    if size is None and all(options.get(name) is None for name in BOUNDS):
+        raise OptionError(f"adapt needs sizes: give size, {', '.join(BOUNDS[:-1])} or {BOUNDS[-1]}")
     field: Any = size if callable(size) or not np.iterable(size) else SizeField(old, size, on=on)
     graph = outline_of(old) if outline is None else outline
     result = refine(graph, size=field, **options)

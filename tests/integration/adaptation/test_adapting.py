@@ -119,6 +119,16 @@ def test_attributes_are_transferred():
     assert np.abs(new.triangle_attributes[:, 1] - middles[:, 1]).max() < 0.3 and new.area_bounds is None
 
 
+@pytest.mark.parametrize(
+    "bound", [{"max_edge": 0.3}, {"max_area": 0.05}, {"area": lambda points: 0.01 + 0.1 * abs(points[:, 0])}]
+)
+def test_a_bound_alone_suffices(bound):
+    coarse = dmr.triangulate(dmr.domains.rectangle(2, 1))
+    assert len(dmr.adapt(coarse, **bound).mesh.triangles) > 20
+    with pytest.raises(OptionError, match="adapt needs sizes: give size, max_edge, area or max_area"):
+        dmr.adapt(coarse)
+
+
 def test_what_does_not_fit_is_refused():
     mesh = dmr.refine(L_SHAPE, size=0.5, device="cpu").mesh
     with pytest.raises(OptionError, match="sizes must have shape"):

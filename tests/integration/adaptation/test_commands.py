@@ -113,7 +113,11 @@ def test_sizes_from_features_are_those_of_the_library(flags, size, grading, caps
 @pytest.mark.parametrize(
     ("code", "arguments", "text"),
     [
-        (2, ("adapt", "mesh.npz", "-o", "x.npz"), "adapt needs sizes: give --size, or one of --size-from-distance"),
+        (
+            2,
+            ("adapt", "mesh.npz", "-o", "x.npz"),
+            "adapt needs sizes: give --size, --max-edge, --max-area, --size-from-distance",
+        ),
         (1, ("adapt", "channel.npz", "--size", "1", "-o", "x.npz"), "is an outline without triangles; adapt needs"),
         (1, ("optimize", "channel.npz", "-o", "x.npz"), "is an outline without triangles; optimize needs"),
         (2, ("refine", "channel.npz", "--along", "bore"), "--along chooses the segments of --size-from-distance"),

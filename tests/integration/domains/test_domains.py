@@ -421,5 +421,20 @@ def test_conditions_that_fit_no_segment_are_refused(markers, text):
 def test_markers_are_whole_numbers_in_a_dictionary():
     with pytest.raises(OptionError, match="markers must be a dictionary"):
         domains.with_markers(domains.rectangle(1, 1), [1, 2])
-    with pytest.raises(OptionError, match="a marker must be a whole number, not 'left'"):
-        domains.with_markers(domains.rectangle(1, 1), {"left": [True] * 4})
+    with pytest.raises(OptionError, match=r"a marker must be a whole number, not 2\.5"):
+        domains.with_markers(domains.rectangle(1, 1), {2.5: [True] * 4})
+
+
+def test_conditions_of_names_get_their_numbers_or_new_ones():
+    box = domains.with_names(domains.rectangle(4, 2, markers=[3, 9, 9, 3]), markers={3: "wall"})
+    left, top = [False, False, False, True], [False, False, True, False]
+    made = domains.with_markers(box, {"wall": top, "inlet": left, 4: [False] * 3 + [True], "outlet": left})
+    assert made.names["markers"] == {2: "inlet", 3: "wall", 5: "outlet"}
+    assert made.segment_markers.tolist() == [3, 9, 3, 5]
+    assert box.names["markers"] == {3: "wall"}
+    mesh = dmr.triangulate(made)
+    assert mesh.names == made.names and sorted(mesh.segment_markers) == [3, 3, 5, 9]
+    with pytest.raises(InvalidMeshError, match="no segment satisfies the condition of marker 'lid'"):
+        domains.with_markers(box, {"lid": [False] * 4})
+    with pytest.raises(InvalidMeshError, match="name"):
+        domains.with_markers(box, {'a"b': top})
