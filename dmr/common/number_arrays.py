@@ -1,4 +1,4 @@
-"""Arrays of numbers: converted from arguments, and without repetitions."""
+"""Arrays of numbers: converted from arguments, without repetitions, and summed."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ def _begins_run(ascending: NDArray[N]) -> NDArray[np.bool_]:
     begins = np.ones(len(ascending), np.bool_)
     begins[1:] = ascending[1:] != ascending[:-1]
     return begins
+
+
+def sum_in_order(numbers: NDArray[np.float64]) -> float:
+    """Returns the sum of float64 numbers, added one after another.
+
+    The bits are the same everywhere. The order in which `numpy.sum` adds may differ between versions and processors.
+    """
+    return float(np.cumsum(numbers)[-1]) if len(numbers) else 0.0
 
 
 def given_array(values: ArrayLike) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dmr.common.number_arrays import sum_in_order
 from dmr.common.pooling import close, new_pool, submit
 from dmr.common.threads import available_threads
 from dmr.memory.host.device import HostArray, HostDevice
@@ -48,8 +49,7 @@ def triangle_areas(mesh: MeshArrays) -> Float:
 def enclosed_area(points: Float, segments: Int) -> float:
     """Compute the area on the left of segments that enclose it: (s, 2) indices of points, at least one segment."""
     start, end = (points[segments[:, k]] - points[segments[0, 0]] for k in range(2))
-    doubled = np.cumsum(start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0])  # in order: the same bits everywhere
-    return 0.5 * float(doubled[-1])
+    return 0.5 * sum_in_order(start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0])
 
 
 def bounding_box(vertices: Float) -> tuple[float, float, float, float]:

@@ -179,11 +179,12 @@ class Refinement(HoldsFrozen):
     def __repr__(self) -> str:
         where = f"{self.device}, {counted(self.threads, 'thread')}" if self.threads else self.device
         left, points = sum(self.unrefined.values()), sum(self.steiner.values())
-        rounds = f" in {self.rounds} rounds" if self.rounds or not points else ""  # else placed before the first round
+        # Otherwise they were placed before the first round.
+        rounds = f" in {_count(self.rounds, 'round')}" if self.rounds or not points else ""
         return (
-            f"Refinement({self.mesh!r}, {points} points{rounds} on {where}, "
+            f"Refinement({self.mesh!r}, {_count(points, 'point')}{rounds} on {where}, "
             f"{self.min_angle:.4g} to {self.max_angle:.4g} degrees, {'complete' if self.complete else 'ended early'}"
-            f"{f', {left} triangles unrefined' if left else ''})"
+            f"{', ' + _count(left, 'triangle') + ' unrefined' if left else ''})"
         )
 
     def plot(self, values: str | ArrayLike | None = None, *, ax: Axes | None = None, **style: Any) -> Axes:
@@ -253,3 +254,8 @@ class Optimization:
             "seconds": self.seconds,
             "warnings": list(self.warnings),
         }
+
+
+def _count(count: int, one: str) -> str:
+    """Formats a count without separators, as the summary of a mesh does: "1 point", "2000 points"."""
+    return f"{count} {one}{'s' * (count != 1)}"

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field, replace
 
 from dmr.common.cached import cached_property
 from dmr.common.clock import Clock
+from dmr.common.text import counted
 from dmr.memory import Device, open_device
 from dmr.mesh.provenance import is_triangulation
 from dmr.mesh.types import Mesh
@@ -260,8 +261,8 @@ def refine_from(start: Start, settings: RunSettings, spare: Work | None = None) 
     if ending in (Ending.STOPPED, Ending.TIME) and not is_round_left(work):
         ending = Ending.COMPLETE  # stopped where it would have ended anyway
     if ending is Ending.BUDGET:
-        limit = work.budget.limit
-        statistics.warn(f"stopped at the limit of {limit} Steiner points: the mesh is valid, but not finished")
+        limit = counted(work.budget.limit + statistics.before_rounds, "Steiner point")
+        statistics.warn(f"stopped at the limit of {limit}: the mesh is valid, but not finished")
     if ending is Ending.TIME:
         statistics.warn(
             f"stopped at the limit of {options.max_seconds:g} s: the mesh is valid, but not finished, and "
@@ -412,7 +413,7 @@ def work_of(
     known = KnownSizes(state, settings.functions) if settings.functions else None
     admitted = state if settings.size is None else None  # with sizes, the limit is that of the mesh before
     most = _most_points(mesh, settings, lambda: sum_of_aspects(state) if aspects is None else aspects, admitted)
-    points = max(most - statistics.placed - statistics.on_segments - statistics.first_points, 0)
+    points = max(most - statistics.before_rounds, 0)
     return Work(
         limits=limits,
         quality=QualityCheck(state, space, limits, local, known, counts_shares=settings.profile),

@@ -49,7 +49,7 @@ def test_nothing_on_stderr_without_logging_configured():
     )
     assert run(program) == ("True\n", "")
     loud = "import logging; logging.basicConfig()\n" + program
-    assert "WARNING:dmr:stopped at the limit of 1 Steiner points" in run(loud)[1]
+    assert "WARNING:dmr:stopped at the limit of 1 Steiner point:" in run(loud)[1]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from dmr.common.number_arrays import sum_in_order
 from dmr.mesh.shapes import enclosed_area
 from dmr.mesh.types import Mesh
 from dmr.refinement.placement.chains import ALMOST, TOLERANCE, Division
@@ -39,7 +40,7 @@ def is_rounded_up_by_gmsh(mesh: Mesh, segments: Segments, spacing: float) -> boo
     if length.min() < ALMOST * SHORTEST:
         return False
     pieces = float(np.ceil(length - TOLERANCE).sum())
-    return LEAST_PIECE < float(np.cumsum(length)[-1]) / pieces < MOST_PIECE  # in order: the same bits everywhere
+    return LEAST_PIECE < sum_in_order(length) / pieces < MOST_PIECE
 
 
 def mean_edge(mesh: Mesh, segments: Segments, division: Division, placed: int, spacing: float) -> float:

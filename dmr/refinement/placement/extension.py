@@ -32,9 +32,7 @@ TURN = 2.0 * math.pi
 OPEN = 0.22  # of the root of the distance times the largest size: the least size between ends of two long parts
 BESIDE_FROM, BESIDE_TO, BESIDE = 8.0, 48.0, 1.5  # the same: sizes beside an edge count, from none to this number
 BETWEEN_LONG = 2.5  # ratio of the lengths of a long piece and of a short one next to it
-OF_LONGER = (
-    0.5  # the size at a vertex is that of its shorter piece, but at least this share of the longer one, as in Gmsh
-)
+OF_LONGER = 0.5  # a vertex has the size of its shorter piece, but at least this share of the longer one, as in Gmsh
 SMALLER = 0.995  # factor of sizes, if asked for
 
 

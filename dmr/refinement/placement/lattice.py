@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import sum_in_order
 from dmr.memory import Device, DeviceArray, Packed, flagged_indices, pack, real_constant
 from dmr.mesh.shapes import enclosed_area
 from dmr.mesh.types import Float, Int
@@ -254,9 +255,7 @@ def _most_frequent(sizes: Float) -> tuple[float, float]:
     best = len(found) - 1 - int(weight[::-1].argmax())
     size, near = float(found[best]), found[low[best] : high[best]]
     ratios = size / near  # all are exactly 1 where one size is wanted
-    wanted = float(
-        np.cumsum(ratios * ratios)[-1]
-    )  # triangles, in those of this size; in order: the same bits everywhere
+    wanted = sum_in_order(ratios * ratios)  # triangles, in those of this size
     return size * math.sqrt(len(near) / wanted), len(near) / len(found)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.number_arrays import sum_in_order
 from dmr.mesh.edges import edge_keys
 from dmr.mesh.provenance import links_of
 from dmr.mesh.shapes import enclosed_area
@@ -85,7 +86,7 @@ class Segments:
             points: (n, 2) the vertices of the mesh; width: the limit.
         """
         ways = lengths(points[self.ends[:, 1]] - points[self.ends[:, 0]])
-        walls = float(np.cumsum(np.where(self.right, 2.0, 1.0) * ways)[-1])  # in order: the same bits everywhere
+        walls = sum_in_order(np.where(self.right, 2.0, 1.0) * ways)
         across = 2.0 * enclosed_area(points, self.ends[~self.right]) / walls
         return across < width and walls > LONG_WALLS * across
 

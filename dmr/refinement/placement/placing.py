@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.number_arrays import distinct
+from dmr.common.number_arrays import distinct, sum_in_order
 from dmr.memory import Device, open_device
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
@@ -377,7 +377,7 @@ def _beside_fine_pieces(
         return ()
     start, end = (points[pieces[fine, k]] for k in range(2))
     if growth is None:
-        mean = float(np.cumsum(length[fine] / there[fine])[-1]) / int(fine.sum())  # in order: the same bits everywhere
+        mean = sum_in_order(length[fine] / there[fine]) / int(fine.sum())
         wanted_growth = _growth_beside(start, end, there[fine], sizes, device)
         growth = min(max(GROWTH * max(REFERENCE / mean, 1.0), wanted_growth + FASTER), STEEPEST)
     return (SegmentSizes(start, end, length[fine], growth),)
@@ -394,7 +394,7 @@ def _growth_beside(start: Float, end: Float, there: Float, sizes: SizeSource, de
     away = BESIDE * there
     beside = sizes.at(start + 0.5 * ways + away[:, None] * left, device)
     growth = np.clip((beside - there) / away, 0.0, STEEPEST)
-    return float(np.cumsum(growth)[-1]) / len(growth)  # in order: the same bits everywhere
+    return sum_in_order(growth) / len(growth)
 
 
 def _has_coarse(outline: Pieces, lowered: SizeSource) -> bool:

@@ -68,7 +68,12 @@ class Statistics:
     @property
     def points(self) -> int:
         """Points inserted so far, including placed ones."""
-        return self.inserted + self.on_segments + self.first_points + self.placed
+        return self.inserted + self.before_rounds
+
+    @property
+    def before_rounds(self) -> int:
+        """Points that were inserted before the rounds."""
+        return self.on_segments + self.first_points + self.placed
 
     @property
     def given_up(self) -> int:

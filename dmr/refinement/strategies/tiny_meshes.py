@@ -25,9 +25,10 @@ FEW_POINTS = 300
 
 
 def needs_many_points(mesh: Mesh, options: RefineOptions) -> bool:
-    """Whether a bound on all areas makes every complete refinement of a mesh insert more than MANY_POINTS points.
+    """Whether every refinement of a mesh to a bound on all areas inserts more than MANY_POINTS points.
 
-    A point adds at most two triangles, and an area A needs A / a of them with areas of at most a.
+    A point adds at most two triangles, and an area A needs A / a of them with areas of at most a. (Kept segments may
+    leave larger triangles.)
     """
     if options.max_area is None:
         return False
@@ -78,7 +79,8 @@ def smallest(
             needed.
 
     Returns:
-        The smallest of the results that leave the fewest triangles unrefined.
+        The smallest of the results that leave the fewest triangles unrefined, and, where segments are kept, no larger
+        share of them.
     """
     points = usual.points
     if not usual.complete or points == 0 or points > MANY_POINTS:
@@ -95,7 +97,7 @@ def smallest(
             capped = replace(options, max_steiner=best.points)
         attempt = refine_by(capped, limits, spare)
         tries += 1
-        if attempt.complete and _is_better(attempt, best):
+        if attempt.complete and _is_better(attempt, best, kept=options.keep_segments != "none"):
             best, spare = attempt, best
         else:
             spare = attempt
@@ -103,8 +105,14 @@ def smallest(
     return replace(result, tries=tries, warnings=tuple(usual.warnings))
 
 
-def _is_better(attempt: Attempt, best: Attempt) -> bool:
-    """Whether an attempt leaves fewer triangles unrefined, or as many and has fewer triangles in all."""
+def _is_better(attempt: Attempt, best: Attempt, *, kept: bool) -> bool:
+    """Whether an attempt leaves fewer triangles unrefined, or as many and has fewer triangles in all.
+
+    Beside `kept` segments triangles stay unrefined. A few large ones, which all violate a bound, are not better than
+    many of which some do.
+    """
     if attempt.triangles >= best.triangles and best.unrefined == 0:
+        return False
+    if kept and attempt.unrefined * best.triangles > best.unrefined * attempt.triangles:
         return False
     return (attempt.unrefined, attempt.triangles) < (best.unrefined, best.triangles)

@@ -153,6 +153,7 @@ def test_the_smallest_bound_holds(device_options):
 def test_a_limit_on_points_and_on_time():
     few = dmr.refine(SQUARE, size=0.02, max_steiner=300, device="cpu")
     assert not few.complete and sum(few.steiner.values()) == 300
+    assert few.warnings == ("stopped at the limit of 300 Steiner points: the mesh is valid, but not finished",)
     assert dmr.validate(few.mesh, input=SQUARE).ok
     none = dmr.refine(SQUARE, size=0.02, max_seconds=0, device="cpu")
     assert not none.complete and dmr.validate(none.mesh, input=SQUARE).ok

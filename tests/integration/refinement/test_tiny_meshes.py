@@ -47,7 +47,8 @@ def smallest_of_separate_runs(mesh: dmr.Mesh, options: RefineOptions) -> tuple[R
         found = runs.run(mesh, device, RunSettings(options=capped, limits=limits, quiet=True))
         tries += 1
         costs = [(sum(each.unrefined.values()), len(each.mesh.triangles)) for each in (found, best)]
-        if found.complete and costs[0] < costs[1]:
+        shares = [left / triangles for left, triangles in costs]
+        if found.complete and costs[0] < costs[1] and (options.keep_segments == "none" or shares[0] <= shares[1]):
             best = found
     return best, tries
 
@@ -102,3 +103,13 @@ def test_no_copy_is_kept_of_a_mesh_that_needs_many_points(monkeypatch):
         copies.clear()
         fine = dmr.refine(square, max_area=max_area, device="cpu", threads=1)
         assert (fine.tries, len(copies)) == (tries, expected)
+
+
+@pytest.mark.parametrize("bound", [{"max_area": 0.15}, {"max_edge": 0.5}, {"area": 0.15}], ids=str)
+def test_few_triangles_of_which_all_are_too_large_are_not_better(bound, device_options):
+    quadrilateral = [[0.7, 1.2], [-9, -1.2], [-6.5, -10.9], [3.2, -8.5]]
+    inside = [[-3.4, -7], [-1.2, -7.5], [-4.1, -8.3]]
+    domain = dmr.Pslg([*quadrilateral, *inside], [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5]])
+    fine = dmr.refine(domain, keep_segments="all", **bound, **device_options)
+    assert len(fine.mesh.triangles) > 150
+    assert fine.unrefined["kept_segment"] < 0.5 * len(fine.mesh.triangles)  # the smallest mesh has eight, all too large

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dmr.common.number_arrays import distinct, first_of_each
+from dmr.common.number_arrays import distinct, first_of_each, sum_in_order
 
 NUMBERS = st.lists(st.integers(-4, 4), max_size=12)
 
@@ -24,3 +24,11 @@ def test_the_first_of_each_number(numbers):
     found, places = first_of_each(np.array(numbers, np.int32))
     assert found.dtype == np.int32 and found.tolist() == sorted(set(numbers))
     assert places.tolist() == [numbers.index(number) for number in found.tolist()]
+
+
+@given(numbers=st.lists(st.floats(-1e6, 1e6), max_size=300))
+def test_a_sum_in_order_has_the_bits_of_a_loop(numbers):
+    total = 0.0
+    for number in numbers:
+        total += number
+    assert sum_in_order(np.array(numbers, np.float64)) == total
