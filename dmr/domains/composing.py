@@ -106,9 +106,8 @@ def with_regions(pslg: Pslg, regions: Iterable[ArrayLike]) -> Pslg:
 def with_markers(pslg: Pslg, markers: Mapping[int | str, Callable[[Float], ArrayLike] | ArrayLike]) -> Pslg:
     """The graph with markers on segments that satisfy conditions.
 
-        tank = dmr.domains.with_markers(
-            tank, {"bottom": lambda middle: middle[:, 1] == 0, "lid": lambda middle: middle[:, 1] == 1}
-        )
+        sides = {"bottom": lambda middle: middle[:, 1] == 0, "lid": lambda middle: middle[:, 1] == 1}
+        tank = dmr.domains.with_markers(tank, sides)
 
     Args:
         pslg: the graph.

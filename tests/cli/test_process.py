@@ -37,6 +37,16 @@ def test_the_version_is_printed_without_heavy_imports(tmp_path):
     assert done.returncode == 0
 
 
+def test_a_refinement_on_one_device_does_not_import_those_in_tiles(tmp_path):
+    io.write(tmp_path / "input.ele", fan())
+    program = (
+        "import sys, dmr.cli; code = dmr.cli.main(['refine', 'input.ele']); "
+        "sys.exit(code or 'dmr.distributed.jobs' in sys.modules or 'meshio' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True, cwd=tmp_path)
+    assert done.returncode == 0
+
+
 @pytest.mark.slow
 def test_no_progress_and_no_colours_in_a_pipe(tmp_path):
     io.write(tmp_path / "input.ele", fan())

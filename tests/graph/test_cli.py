@@ -359,7 +359,7 @@ def test_a_closed_pipe_is_not_an_error(graph_file):
 def test_nothing_heavy_is_imported_for_help():
     program = (
         "import sys, static_graph.cli; static_graph.cli.main(['--help']);"
-        "print({'scipy', 'networkx', 'matplotlib', 'meshio'} & set(sys.modules), file=sys.stderr)"
+        "print({'numpy', 'scipy', 'networkx', 'matplotlib', 'meshio'} & set(sys.modules), file=sys.stderr)"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=60)

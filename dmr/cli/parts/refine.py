@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dmr.cli.shared.console import Console
 from dmr.cli.shared.files import check_folder_of_parts, error_context, features_asked, read
@@ -12,9 +12,11 @@ from dmr.cli.shared.sizes import read_sizes, sizes_from_segments, with_features
 from dmr.common.command_line.parser import Arguments
 from dmr.common.errors import DONE, STOPPED
 from dmr.common.text import counted, naming_flags, option
-from dmr.distributed import Parts
 from dmr.errors import OptionError
 from dmr.refinement.options import RefineOptions
+
+if TYPE_CHECKING:
+    from dmr.distributed import Parts
 
 # Options that a refinement in tiles does not have, with the values that stand for "not given".
 ONE_DEVICE = {

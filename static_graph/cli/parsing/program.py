@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dmr.common import __version__
 from dmr.common.command_line.parser import Parser, make_parser
-from dmr.memory import __version__
 from static_graph.cli.parsing.graphs import add_export, add_generate, add_info
 from static_graph.cli.parsing.lists import add_rank, add_tree
 from static_graph.cli.parsing.nodes import add_components, add_pagerank
