@@ -28,6 +28,9 @@ def read_npz(source: Input, threads: int | None = None) -> CsrGraph:
         if source.size() == 0:
             raise FileContentError("is empty", path)
         with source.opened() as file:  # numpy would leave a file open if it failed to read it
+            if not file.read(6).startswith((b"PK", b"\x93NUMPY")):  # numpy would take it for pickled objects
+                raise FileContentError("is damaged, or not an .npz file: it does not begin as one", path)
+            file.seek(0)
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise FileContentError("is a single array (.npy), not an .npz archive", path)

@@ -280,6 +280,15 @@ _NUMBER_FAULTS = {
 }
 
 
+def _is_name(token: str) -> bool:
+    """Whether a field is a name, such as "alice", and not a number of another form, such as "1e3"."""
+    try:
+        float(token)
+    except ValueError:
+        return token[:1].isalpha()
+    return False
+
+
 def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool) -> str:
     shown = shortened(token)
     what = ("source", "target", "weight")[fault.field]
@@ -295,7 +304,8 @@ def _sentence(fault: native.Fault, token: str, grammar: Grammar, weighted: bool)
                 kind += ", as the first one is"
             return f"has {fault.found} fields, beginning with the surplus {shown}; the edges of this file are {kind}"
         case native.NOT_WHOLE:
-            names = "" if what == "weight" else "; .graphml and .parquet files may have nodes with names"
+            is_name = what != "weight" and _is_name(token)
+            names = "; .graphml and .parquet files may have nodes with names" if is_name else ""
             return f"{what} {shown} is not a whole number{row}{names}"
         case native.NOT_REAL:
             return f"{what} {shown} is not a number{row}"

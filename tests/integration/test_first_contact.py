@@ -147,3 +147,29 @@ def test_edges_between_names_are_refused_with_a_remedy(tmp_path: Path):
     path.write_text("a b\nb c\n")
     with pytest.raises(GraphFileError, match=r"\.graphml and \.parquet files may have nodes with names$"):
         static_graph.read(path)
+
+
+@pytest.mark.parametrize("token", ["1.5", "1e3", "0;1"])
+def test_numbers_of_another_form_are_not_taken_for_names(token, tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text(f"{token} 1\n")
+    with pytest.raises(
+        GraphFileError, match=r"is not a whole number; a line should be <source> <target> \[<weight>\]$"
+    ):
+        static_graph.read(path)
+
+
+def test_a_file_that_is_no_archive_is_not_taken_for_pickled_objects(tmp_path):
+    path = tmp_path / "graph.npz"
+    path.write_bytes(b"hello")
+    with pytest.raises(
+        GraphFileError, match=r"graph\.npz: is damaged, or not an \.npz file: it does not begin as one$"
+    ):
+        static_graph.read(path)
+
+
+def test_one_triangle_too_many_is_counted_in_words(tmp_path):
+    (tmp_path / "m.node").write_text("4 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n")
+    (tmp_path / "m.ele").write_text("1 3 0\n1 1 2 3\n2 1 3 4\n")
+    with pytest.raises(FileError, match="holds more than the 1 triangle that line 1 promises"):
+        dmr.read(tmp_path / "m.ele")

@@ -117,13 +117,15 @@ def _make(out: Path) -> bool:
 def _check(out: Path, job: Mapping[str, Any], *, overwrite: bool) -> None:
     """Refuses a folder that holds something else than an unfinished run of this job; removes another job's tasks."""
     entries = {path.name for path in out.iterdir()} - {LOCK}
-    unfinished = JOB in entries
+    unfinished, this = JOB in entries, json.loads(json.dumps(job))
     if MANIFEST in entries:
         if not overwrite:
+            if unfinished and _read(out / MANIFEST).get("job") == this == _read(out / JOB):
+                _discard_outputs(out)  # the run was ended between the manifest and the removal of its outputs
             raise ExistingResultError(f"holds a finished result; {option('overwrite', True)} replaces it", out)
     elif entries and not unfinished:
         raise ExistingResultError("holds other files: name a new folder, or an empty one", out)
-    if unfinished and _read(out / JOB) != json.loads(json.dumps(job)):
+    if unfinished and _read(out / JOB) != this:
         if not overwrite:
             raise ExistingResultError(
                 "holds the unfinished work of another job, with other input, options or version of dmr: "
@@ -131,6 +133,12 @@ def _check(out: Path, job: Mapping[str, Any], *, overwrite: bool) -> None:
                 out,
             )
         shutil.rmtree(out / TASKS, ignore_errors=True)
+
+
+def _discard_outputs(out: Path) -> None:
+    """Removes the outputs of the tasks of a job, and then what identifies it."""
+    shutil.rmtree(out / TASKS, ignore_errors=True)
+    (out / JOB).unlink()
 
 
 def _read(path: Path) -> Any:

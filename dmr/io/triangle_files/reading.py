@@ -183,7 +183,9 @@ def parse_poly_vertices(text: TextFile, threads: int | None = None) -> VertexSec
 def _parse_node(text: TextFile) -> VertexSection:
     """Reads the vertices of a .node file, which contains nothing else."""
     vertices = parse_vertices(text, 0)
-    text.expect_end(vertices.end, f"the {vertices.count} vertices that line {text.line_of(0)} promises")
+    text.expect_end(
+        vertices.end, f"the {counted(vertices.count, 'vertex', 'vertices')} that line {text.line_of(0)} promises"
+    )
     return vertices
 
 
@@ -204,7 +206,7 @@ def read_edge_file(path: Path, threads: int | None = None) -> tuple[NDArray[np.i
     else:
         numbering = any_vertex(text.first_number(1) if text.rows > 1 else 0)
     section = parse_segments(text, 0, numbering, "edge")
-    text.expect_end(section.end, f"the {section.count} edges that line {text.line_of(0)} promises")
+    text.expect_end(section.end, f"the {counted(section.count, 'edge')} that line {text.line_of(0)} promises")
     return section.table.indices, section.table.integers[:, 0] if section.table.integers.shape[1] else None
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dmr.common.text import counted
 from dmr.errors import MissingFileError
 from dmr.io.columns import Columns
 from dmr.io.numbering import Numbering, find_numbering
@@ -107,7 +108,7 @@ def parse_triangles(text: TextFile, numbering: Numbering) -> Section:
         reals=attributes,
     )
     table = text.table(1, count, columns, numbering)
-    text.expect_end(1 + count, f"the {count} triangles that line {text.line_of(0)} promises")
+    text.expect_end(1 + count, f"the {counted(count, 'triangle')} that line {text.line_of(0)} promises")
     return Section(text, 1, table)
 
 
@@ -141,7 +142,7 @@ def parse_areas(text: TextFile, triangles: Section) -> NDArray[np.float64]:
         raise text.fail(0, f"bounds {count} triangles, but {triangles.text.path.name} holds {triangles.count}")
     columns = Columns(entity="bound", plural="bounds", real_names=("area",), reals=1)
     table = text.table(1, count, columns)
-    text.expect_end(1 + count, f"the {count} bounds that line {text.line_of(0)} promises")
+    text.expect_end(1 + count, f"the {counted(count, 'bound')} that line {text.line_of(0)} promises")
     wrong = np.flatnonzero(table.numbers != triangles.table.numbers)
     if wrong.size:
         k = int(wrong[0])
@@ -165,7 +166,7 @@ def parse_neighbours(text: TextFile) -> Section:
         allow_none=True,
     )
     table = text.table(1, count, columns, Numbering(base, count))
-    text.expect_end(1 + count, f"the {count} triangles that line {text.line_of(0)} promises")
+    text.expect_end(1 + count, f"the {counted(count, 'triangle')} that line {text.line_of(0)} promises")
     wrong = np.flatnonzero(np.diff(table.numbers) != 1)
     if wrong.size:
         k = int(wrong[0]) + 1

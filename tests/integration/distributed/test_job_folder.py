@@ -82,6 +82,31 @@ def test_outputs_are_flushed_where_the_system_does_not_tell_when_it_starts_again
         assert store.durable
 
 
+def killed_at_the_end(out: Path, job: dict[str, object]) -> None:
+    """Leaves what a run leaves that is killed between its manifest and the removal of the outputs of its tasks."""
+    with pytest.raises(KeyboardInterrupt), job_folder(out, job) as store:
+        InProcess(store).run([Task.of(functions.count_up, n=3)])
+        write_json(out / MANIFEST, {"parts": [], "job": JOB})
+        raise KeyboardInterrupt
+
+
+def test_a_run_that_was_killed_at_its_end_leaves_its_result_alone_the_next_time(tmp_path):
+    killed_at_the_end(tmp_path / "out", JOB)
+    assert len(list((tmp_path / "out").iterdir())) == 3
+    with pytest.raises(ExistingResultError, match="holds a finished result"), job_folder(tmp_path / "out", JOB):
+        pass
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [MANIFEST]
+
+
+def test_the_outputs_of_another_job_than_the_finished_one_stay(tmp_path):
+    other = {**JOB, "version": "1"}
+    killed_at_the_end(tmp_path / "out", other)
+    for job in (JOB, other):
+        with pytest.raises(ExistingResultError, match="holds a finished result"), job_folder(tmp_path / "out", job):
+            pass
+        assert len(list((tmp_path / "out").iterdir())) == 3
+
+
 def test_a_finished_result_needs_overwrite(tmp_path):
     finish(tmp_path / "out")
     with pytest.raises(ExistingResultError, match="holds a finished result; overwrite=True replaces it") as caught:
