@@ -54,6 +54,10 @@ class MeshArrays(OutlineArrays, Protocol):
         """(m, c) float64, column 0 the region; None only before a mesh is checked."""
 
     @property
+    def neighbours(self) -> Int:
+        """(m, 3) int32: the triangle across from each corner, -1 outside."""
+
+    @property
     def boundary(self) -> Int:
         """(b, 2) int32: the edges of one triangle only, with the mesh on their left."""
 

@@ -12,19 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.mesh.pictures.quantities import LARGEST_MIN_ANGLE, measured, quality_colours
+from dmr.mesh.pictures.quantities import LARGEST_MIN_ANGLE, REGION_COLOURS, measured, quality_colours
 from dmr.mesh.types import Float, Mesh
 
 INK = "#1b2430"
 
-# Nine pale colours, distinguishable also for colour-blind readers and under dark edges (Paul Tol's "light" set).
-_REGION_COLOURS = np.array(
-    [
-        (119, 170, 221), (238, 136, 102), (238, 221, 136), (68, 187, 153), (255, 170, 187),
-        (187, 204, 51), (153, 221, 255), (170, 170, 0), (221, 221, 221),
-    ],
-    np.uint8,
-)  # fmt: skip
 _MOST_REGIONS = 16  # named in a legend
 _LETTER = 8.5  # mean width of a letter in a legend, in pixels
 
@@ -71,7 +63,7 @@ class ColourScale:
         """(m, 3): the colour of each triangle."""
         values = measured(mesh, self.color)
         if self.color == "region":
-            return _REGION_COLOURS[np.searchsorted(self.regions, values) % len(_REGION_COLOURS)]
+            return REGION_COLOURS[np.searchsorted(self.regions, values) % len(REGION_COLOURS)]
         with np.errstate(divide="ignore"):
             place = self.place(values)
         return self.table()[np.clip(place * 256, 0, 255).astype(np.uint8)]
@@ -153,9 +145,7 @@ def draw_legend(pv: Any, plotter: Any, scale: ColourScale, width: float, height:
         shown = min(count, _MOST_REGIONS)
         step = min(90.0, 0.9 * width / max(shown, 1))
         left = width / 2 + (np.arange(shown) - shown / 2) * step
-        boxes(
-            left + 0.1 * step, left + 0.9 * step, bottom, top, _REGION_COLOURS[np.arange(shown) % len(_REGION_COLOURS)]
-        )
+        boxes(left + 0.1 * step, left + 0.9 * step, bottom, top, REGION_COLOURS[np.arange(shown) % len(REGION_COLOURS)])
         for k in range(shown):
             more = k == shown - 1 and count > shown
             name = scale.names.get(scale.regions[k], f"{scale.regions[k]:g}")

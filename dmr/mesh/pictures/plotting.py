@@ -81,7 +81,7 @@ def plot_pslg(pslg: GraphArrays, ax: Axes | None) -> Axes:
     if len(pslg.holes):
         ax.plot(*pslg.holes.T, "x", color="#c0392b")
     for x, y, attribute, _ in pslg.regions.tolist():
-        ax.annotate(f"{attribute:g}", (x, y), ha="center", va="center")
+        ax.annotate(pslg.names[REGIONS].get(attribute, f"{attribute:g}"), (x, y), ha="center", va="center")
     return ax
 
 

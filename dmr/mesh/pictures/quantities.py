@@ -21,6 +21,16 @@ _QUALITY: dict[float, tuple[int, int, int]] = {
 }  # fmt: skip
 
 
+# Nine pale colours, distinguishable also for colour-blind readers and under dark edges (Paul Tol's "light" set).
+REGION_COLOURS = np.array(
+    [
+        (119, 170, 221), (238, 136, 102), (238, 221, 136), (68, 187, 153), (255, 170, 187),
+        (187, 204, 51), (153, 221, 255), (170, 170, 0), (221, 221, 221),
+    ],
+    np.uint8,
+)  # fmt: skip
+
+
 def quality_colours() -> NDArray[np.uint8]:
     """(256, 3): the colours of smallest angles from 0 to 60 degrees."""
     degrees = np.linspace(0.0, LARGEST_MIN_ANGLE, 256)

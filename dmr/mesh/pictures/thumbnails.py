@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from dmr.errors import InvalidMeshError
 from dmr.mesh.arrays import Float, GraphArrays, Int, MeshArrays
 from dmr.mesh.edges import edge_places, unique_edges
+from dmr.mesh.pictures.quantities import REGION_COLOURS
 from dmr.mesh.shapes import bounding_box
 
 WIDTH, HEIGHT = 360, 240  # pixels, the largest picture
 UNITS = 4  # of the drawing per pixel
 MARGIN = 3  # pixels
 MOST_TRIANGLES = 5000  # whose edges are drawn
-MOST_POINTS = 8000  # of each path
+MOST_POINTS = 8000  # of each path; of all fills of regions together
+MOST_REGIONS = 2**6  # that have a colour each; in a small picture more would be speckles
 
 Grid = NDArray[np.int64]
 
@@ -73,7 +75,8 @@ def _mesh(mesh: MeshArrays, places: Grid) -> list[str]:
         boundary = mesh.boundary
     except InvalidMeshError:  # overlapping triangles
         boundary = np.empty((0, 2), np.int32)
-    drawn = [f'<path d="{_outline(boundary, places)}" fill="#dbe6f0" fill-rule="evenodd" stroke-width="4"/>']
+    fill = "#dbe6f0" if not (regions := _regions(mesh, places)) else "none"
+    drawn = [*regions, f'<path d="{_outline(boundary, places)}" fill="{fill}" fill-rule="evenodd" stroke-width="4"/>']
     if len(mesh.triangles) <= MOST_TRIANGLES:
         drawn.append(f'<path d="{_lines(places, unique_edges(mesh)[0])}" stroke-width="2" stroke-opacity=".6"/>')
     sides = np.sort(boundary, axis=1)
@@ -81,6 +84,29 @@ def _mesh(mesh: MeshArrays, places: Grid) -> list[str]:
     inside = mesh.segments[edge_places(sides, mesh.segments, len(mesh.vertices)) < 0]
     if len(inside):
         drawn.append(f'<path d="{_lines(places, inside)}" stroke-width="4"/>')
+    return drawn
+
+
+def _regions(mesh: MeshArrays, places: Grid) -> list[str]:
+    """Fills each region with its colour, as pictures of `dmr.view` do; draws nothing for one region, or for many."""
+    attributes = mesh.triangle_attributes
+    if attributes is None or not attributes.shape[1] or not len(mesh.triangles):
+        return []
+    found, region = np.unique(attributes[:, 0], return_inverse=True)
+    if not 1 < len(found) <= MOST_REGIONS:
+        return []
+    try:
+        neighbours = mesh.neighbours
+    except InvalidMeshError:  # overlapping triangles
+        return []
+    triangle, edge = np.nonzero((neighbours < 0) | (region[neighbours] != region[:, None]))
+    borders = np.stack([mesh.triangles[triangle, (edge + k) % 3] for k in (1, 2)], axis=1)
+    drawn = []
+    for number in range(len(found)):
+        border = borders[region[triangle] == number]
+        colour = "".join(f"{channel:02x}" for channel in REGION_COLOURS[number % len(REGION_COLOURS)])
+        path = _outline(border, places, MOST_POINTS // len(found))
+        drawn.append(f'<path d="{path}" fill="#{colour}" fill-rule="evenodd" stroke="none"/>')
     return drawn
 
 
@@ -98,13 +124,13 @@ def _fitted(vertices: Float) -> _Canvas:
     return _Canvas(int(width), int(height), places)
 
 
-def _outline(boundary: Int, places: Grid) -> str:
-    """Returns the path of a boundary, as closed polylines."""
+def _outline(boundary: Int, places: Grid, most: int = MOST_POINTS) -> str:
+    """Returns the path of a boundary, as closed polylines of at most `most` points."""
     loops = [places[loop] for loop in _loops(boundary)]
     for cell in _cells():
-        paths = [_without_repetitions(_rounded(loop, cell)) for loop in loops]
+        paths = [_without_straight(_without_repetitions(_rounded(loop, cell))) for loop in loops]
         paths = [path for path in paths if len(path) > 3]
-        if sum(map(len, paths)) <= MOST_POINTS:
+        if sum(map(len, paths)) <= most:
             break
     return "".join(f"{_moves(path)}z" for path in paths)
 
@@ -157,6 +183,15 @@ def _without_repetitions(path: Grid) -> Grid:
     changes = np.ones(len(path), bool)
     changes[1:] = (path[1:] != path[:-1]).any(axis=1)
     return path[changes]
+
+
+def _without_straight(path: Grid) -> Grid:
+    """Leaves out points at which a polyline goes straight on."""
+    steps = np.diff(path, axis=0)
+    (x, y), (u, v) = steps[:-1].T, steps[1:].T
+    turns = np.ones(len(path), bool)
+    turns[1:-1] = (x * v != y * u) | (x * u + y * v < 0)
+    return path[turns]
 
 
 def _moves(path: Grid) -> str:

@@ -96,6 +96,8 @@ def test_axes_are_used_and_new_figures_are_made(plt):
     assert dmr.refine(RING, device="cpu", threads=1).plot("area", ax=ax) is ax
     regions = domains.with_regions(RING, [[6.5, 5, 7, 0]])
     assert [text.get_text() for text in regions.plot().texts] == ["7"]
+    named = domains.with_names(regions, regions={7: "steel"})
+    assert [text.get_text() for text in named.plot().texts] == ["steel"]
 
 
 @pytest.mark.parametrize(
@@ -176,6 +178,23 @@ def test_segments_inside_are_drawn_and_the_boundary_only_once():
     cracked = dmr.triangulate(domains.merge(domains.rectangle(4, 4), domains.polyline([(1, 1), (3, 3)])))
     outline, _, inside = paths(cracked)
     assert len(outline) == 1 and len(inside) == 1
+
+
+def test_regions_are_filled_with_their_colours_and_holes_are_not():
+    bore = domains.circle_points(0.4, 24, (1, 1))
+    halves = domains.merge(
+        domains.polygon([(0, 0), (4, 0), (4, 2), (0, 2)], [bore]), domains.polyline([(3, 0), (3, 2)])
+    )
+    mesh = dmr.refine(domains.with_regions(halves, [(0.1, 0.1, 7), (3.9, 1, -2)]), max_area=0.01).mesh
+    right, left, outline, _, inside = paths(mesh)
+    fills = re.findall(r'fill="([^"]+)" fill-rule', picture_of_mesh(mesh))
+    assert fills == ["#77aadd", "#ee8866", "none"] and len(inside) > 1
+    scale = np.ptp(np.concatenate(outline), axis=0)[0] / 4
+    assert enclosed(right) == pytest.approx(2 * scale**2, rel=0.01)
+    assert enclosed(left) == pytest.approx((area_of(mesh) - 2) * scale**2, rel=0.01) and len(left) == 2
+    assert len(right[0]) <= 7  # points inside straight sides are left out, except the first
+    overlapping = dmr.Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]] * 3, triangle_attributes=[[1], [2], [2]])
+    assert "#ee8866" not in overlapping._repr_html_()
 
 
 def test_all_edges_of_meshes_of_some_thousand_triangles_are_drawn():
