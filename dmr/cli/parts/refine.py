@@ -37,6 +37,7 @@ def refuse_engines(arguments: Arguments) -> None:
 
 def run(arguments: Arguments, console: Console) -> int:
     """Reads a mesh or outline, refines it in tiles, writes the parts and reports the result."""
+    from dmr.distributed import Parts
     from dmr.distributed.engines import chosen_engine
     from dmr.distributed.jobs.task import Resources
     from dmr.distributed.pipeline import OPTIONS, REFUSED, check_options, refine_by
