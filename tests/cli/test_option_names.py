@@ -162,6 +162,11 @@ def test_areas_that_vary_are_told_where_they_belong(value):
             "convert x.ele y.vtu --max-edge 1",
             "; --max-edge is an option of refine, adapt and validate (see dmr convert",
         ),
+        ("refine x.poly y.vtu", "unrecognized arguments: y.vtu; did you mean -o y.vtu? (see dmr refine --help)"),
+        ("refine x.poly y.vtu -o z.vtu", "unrecognized arguments: y.vtu (see dmr refine --help)"),
+        ("refine x.poly y.vtu z.vtu", "unrecognized arguments: y.vtu z.vtu (see dmr refine --help)"),
+        ("refine x.poly 0.5", "unrecognized arguments: 0.5 (see dmr refine --help)"),
+        ("info x.poly y.vtu", "unrecognized arguments: y.vtu (see dmr info --help)"),
         ("refine x.poly --qqq", "unrecognized arguments: --qqq (see dmr refine --help)"),
     ],
 )

@@ -36,6 +36,7 @@ class Parser(argparse.ArgumentParser):
     siblings: Mapping[str, argparse.ArgumentParser] | None = None  # all commands of the program, by name
     takes_words = False  # whether all unknown arguments go to `words`, unchanged and in their order
     _given: Sequence[str] = ()  # the arguments being parsed
+    _surplus: Sequence[str] = ()  # those that mean nothing
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Returns the parsed arguments; there are no remaining ones."""
@@ -46,6 +47,7 @@ class Parser(argparse.ArgumentParser):
         if self.takes_words:
             found.words = rest
         elif rest:  # argparse would report those of a command as if they were the program's
+            self._surplus = rest
             self.error(f"unrecognized arguments: {' '.join(rest)}")
         return found, []
 
@@ -65,7 +67,7 @@ class Parser(argparse.ArgumentParser):
         other = self.suggest(self._given) if self.suggest is not None else ""
         elsewhere = "" if other or not unknown else self._commands_with(unknown[0])
         near = nearest(unknown[0], self._option_string_actions) if unknown and not elsewhere else ""
-        meant = other or near
+        meant = other or near or self._forgotten_output()
         hint = f"; did you mean {meant}?" if meant else elsewhere
         raise OptionError(f"{message}{hint} (see {self.prog} --help)")
 
@@ -90,6 +92,15 @@ class Parser(argparse.ArgumentParser):
             self.error(f"{what}{hint}")
         known = ", ".join(map(str, action.choices))
         raise argparse.ArgumentError(action, f"{value!r} is not one of {known}{hint}")
+
+    def _forgotten_output(self) -> str:
+        """Suggests -o for a single file name too many, if that option is not given; otherwise returns ""."""
+        action = self._option_string_actions.get("-o")
+        names = () if action is None else action.option_strings
+        is_given = any(word.startswith(name) for word in self._given for name in names)
+        if is_given or not names or len(self._surplus) != 1:
+            return ""
+        return f"-o {self._surplus[0]}" if re.fullmatch(r"[^-].*\.[A-Za-z]\w*", self._surplus[0]) else ""
 
     def _commands_with(self, name: str) -> str:
         """Names the other commands that have an option, or returns "" if none has."""

@@ -285,7 +285,7 @@ def _refined(
     device = open_device(resources.device, resources.threads)
     with ExitStack() as held:
         path, expected = core.path / FILE, core_bytes(device, tile.predicted, labels=tile.labels)
-        # While a tile of several is copied, the next one has the device; the core of an only one is wanted at once.
+        # While a tile of several is copied, the next one has the device; the core of a single one is wanted at once.
         arrays, rest = CoreArrays(path, expected, later=not only), held.enter_context(InMemory(later=True))
         held.enter_context(arrays)
 

@@ -114,7 +114,7 @@ class Sides:
         return flagged_indices(shared)[0].download()
 
     def in_layer(self, side: Side, layer: int) -> Int:
-        """Returns the vertices of a side that are in the last of so many layers, ascending."""
+        """Returns the vertices of a side in one layer, ascending."""
         device, state = side.used.device, self.state
         found = device.zeros(side.used.size, np.int32)
         numbers = state.order, state.input_vertices
