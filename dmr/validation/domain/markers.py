@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.exact import Points
-from dmr.mesh.names import default_marker
 from dmr.mesh.naming import named
 from dmr.mesh.types import Mesh
 from dmr.validation.domain.outline import Outline
@@ -114,8 +113,16 @@ def _allowed_markers(outline: Outline, paths: Paths) -> tuple[Int64, Int64]:
 
 
 def _default(outline: Outline) -> int:
-    """Return the marker of what has none on the boundary."""
-    return default_marker(outline.pslg.names, outline.pslg.segment_markers, outline.pslg.vertex_markers)
+    """Return the marker of what has none on the boundary: 1, or if 1 has a name, the first unused number."""
+    pslg = outline.pslg
+    named = pslg.names["markers"]
+    if 1 not in named:
+        return 1
+    tables = [
+        np.array(list(named)),
+        *(each for each in (pslg.segment_markers, pslg.vertex_markers) if each is not None),
+    ]
+    return int(np.setdiff1d(np.arange(1, sum(map(len, tables)) + 2), np.concatenate(tables))[0])
 
 
 def _markers_of(outline: Outline, segments: Int64) -> Int64:
