@@ -120,7 +120,7 @@ def _check(out: Path, job: Mapping[str, Any], *, overwrite: bool) -> None:
     unfinished, this = JOB in entries, json.loads(json.dumps(job))
     if MANIFEST in entries:
         if not overwrite:
-            if unfinished and _read(out / MANIFEST).get("job") == this == _read(out / JOB):
+            if unfinished and _finished_job(out) == this == _read(out / JOB):
                 _discard_outputs(out)  # the run was ended between the manifest and the removal of its outputs
             raise ExistingResultError(f"holds a finished result; {option('overwrite', True)} replaces it", out)
     elif entries and not unfinished:
@@ -133,6 +133,12 @@ def _check(out: Path, job: Mapping[str, Any], *, overwrite: bool) -> None:
                 out,
             )
         shutil.rmtree(out / TASKS, ignore_errors=True)
+
+
+def _finished_job(out: Path) -> Any:
+    """Returns what identifies the job of a finished result."""
+    manifest = _read(out / MANIFEST)
+    return manifest.get("job") if isinstance(manifest, dict) else None
 
 
 def _discard_outputs(out: Path) -> None:

@@ -138,6 +138,7 @@ def admit(
     device.launch("fill_indices", s, subsegment_origin)
     input_segments = device.empty(s, SUBSEGMENT)
     input_segments.copy_from(subsegments)
+    split_states = _split_states(subsegments, keep_segments)
     if not proven and not trusted:
         check_boundary(outline_of(subsegments, points), order, triangle_order)
     state = DeviceMesh(
@@ -147,13 +148,13 @@ def admit(
         quality=_room(device.zeros, triangle_capacity, m, np.uint32),
         rivals=_room(device.zeros, triangle_capacity, m, np.int32),
         vertex_origin=vertex_origin, vertex_parameter=_room(device.zeros, vertex_capacity, n, np.float64),
-        subsegment_origin=subsegment_origin, split_states=_split_states(subsegments, keep_segments),
+        subsegment_origin=subsegment_origin, split_states=split_states,
         input_segments=input_segments, acute=acute, any_acute=any_acute, anchor=anchor,
         ancestor=triangle_order if carries or bounded else None,
         area_bounds=area_bounds,
         regions=regions,
         attributes=_attributes(mesh, device, order) if width else None,
-        walls=device.array(_longest(subsegments, points)) if keep_segments == "all" and s else None,
+        walls=device.array(_longest(subsegments, points)) if _are_all_kept(split_states, keep_segments) else None,
     )  # fmt: skip
     if m <= FEW_TRIANGLES:
         state.reserve_for(bad)
@@ -311,6 +312,13 @@ def _split_states(subsegments: DeviceArray, keep_segments: str) -> DeviceArray:
         every = SplitState.KEPT if keep_segments == "all" else SplitState.NO_REQUEST
         device.launch("fill_int32", subsegments.size, every, states)
     return states
+
+
+def _are_all_kept(states: DeviceArray, keep_segments: str) -> bool:
+    """Whether there are subsegments, and none may be split: "boundary" keeps all where there are none inside."""
+    if keep_segments == "none" or not states.size:
+        return False
+    return keep_segments == "all" or bool((states.download() == SplitState.KEPT).all())
 
 
 def _longest(subsegments: DeviceArray, points: DeviceArray) -> Int:

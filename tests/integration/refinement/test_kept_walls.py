@@ -28,8 +28,9 @@ def as_set(mesh: dmr.Mesh) -> set[frozenset[tuple[float, ...]]]:
     return {frozenset(map(tuple, corners)) for corners in mesh.vertices[mesh.triangles].tolist()}
 
 
-def test_cavities_beyond_a_wall_are_not_grown_in_large_records(device_options):
-    fine = dmr.refine(strip(100), size=0.2, keep_segments="all", **device_options)
+@pytest.mark.parametrize("keep", ["all", "boundary"])
+def test_cavities_beyond_a_wall_are_not_grown_in_large_records(keep, device_options):
+    fine = dmr.refine(strip(100), size=0.2, keep_segments=keep, **device_options)
     assert fine.complete
     assert fine.unrefined == {"kept_segment": 1009}
     assert fine.outcomes["overflowed"] < 20  # 8,000 and more without the test against walls
@@ -56,6 +57,15 @@ def test_walls_are_the_longest_segments(monkeypatch):
     ends, places = state.subsegments.download(), state.points.download()
     for wall in state.walls.download():
         assert abs(places["x"][ends["to"][wall]] - places["x"][ends["from"][wall]]) == 3.0
+
+
+def test_no_wall_is_given_where_a_segment_inside_may_be_split():
+    inside = dmr.triangulate(dmr.Pslg([*strip(100).vertices, [20, 0.5], [80, 0.6]], [*strip(100).segments, [4, 5]]))
+    device = open_device("cpu", 1)
+    assert admission.admit(inside, device, "boundary")[0].walls is None
+    assert admission.admit(inside, device, "none")[0].walls is None
+    walls = admission.admit(inside, device, "all")[0].walls
+    assert walls is not None and walls.size == 5
 
 
 def test_the_boundary_of_a_mesh_without_segments_counts(device_options):
