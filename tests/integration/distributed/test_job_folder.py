@@ -107,6 +107,14 @@ def test_the_outputs_of_another_job_than_the_finished_one_stay(tmp_path):
         assert len(list((tmp_path / "out").iterdir())) == 3
 
 
+def test_a_manifest_of_another_form_names_no_job(tmp_path):
+    killed_at_the_end(tmp_path / "out", JOB)
+    (tmp_path / "out" / MANIFEST).write_text("[]")
+    with pytest.raises(ExistingResultError, match="holds a finished result"), job_folder(tmp_path / "out", JOB):
+        pass
+    assert len(list((tmp_path / "out").iterdir())) == 3
+
+
 def test_a_finished_result_needs_overwrite(tmp_path):
     finish(tmp_path / "out")
     with pytest.raises(ExistingResultError, match="holds a finished result; overwrite=True replaces it") as caught:
