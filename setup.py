@@ -133,6 +133,10 @@ def main() -> None:
                 "dmr.distributed.unions._unions",
                 sources("dmr/distributed/unions/*.cpp", "dmr/triangulation/serial/threads.cpp"),
             ),
+            NativeLibrary(
+                "dmr.refinement.placement.coarse_front._coarse_front",
+                sources("dmr/refinement/placement/coarse_front/*.cpp"),
+            ),
             NativeLibrary("static_graph.io._edge_text", sources("static_graph/io/*.cpp")),
         ],
         cmdclass={"build_ext": BuildNative, "bdist_wheel": PlatformWheel},

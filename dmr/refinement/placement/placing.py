@@ -370,8 +370,8 @@ def _beside_fine_pieces(
         shorter = np.isfinite(there) & (length < (1.0 if some_short else FINE) * there)
         if not shorter.any():
             return ()
-        given = np.where(shorter, length, sizes.number)
-        return (extended(points, pieces, given, sizes.number, smaller=some_short),)
+        threshold = sizes.number * (1.0 if some_short else FINE)
+        return (extended(points, pieces, segments.right[origin], sizes.number, threshold, smaller=some_short),)
     fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
         return ()

@@ -53,6 +53,7 @@ def test_address_sanitizer_finds_nothing_in_the_kernels(under_asan, small_meshes
         ("triangulation.py", "dmr/triangulation", False),
         ("archives.py", "dmr/io/archives", False),
         ("unions.py", "dmr/distributed/unions", False),
+        ("coarse_fronts.py", "dmr/refinement/placement/coarse_front", False),
     ],
 )
 def test_address_sanitizer_finds_nothing_in_the_other_libraries(program, folder, files, tmp_path):
@@ -66,7 +67,7 @@ def test_address_sanitizer_finds_nothing_in_the_other_libraries(program, folder,
     found = results(script(program, *given, library, **asan_environment()))
     assert found == results(script(program, *given))
     read = sum(outcome == "read" or len(outcome) == 16 for *_, outcome in found)
-    assert 0 < read <= len(found) - (program != "unions.py")  # which refuses nothing
+    assert 0 < read <= len(found) - (program not in ("unions.py", "coarse_fronts.py"))  # these refuse nothing
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""A coarse front, from which the sizes around fine parts of an outline are interpolated."""

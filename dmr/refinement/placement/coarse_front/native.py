@@ -1,0 +1,81 @@
+"""The native coarse front (`coarse_front.cpp`)."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int32, c_void_p
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dmr.common.native import address_of, declare, load_library
+from dmr.mesh.edges import connected
+from dmr.mesh.types import Float, Int
+from dmr.triangulation.plane import Plane
+
+INTERFACE = 1  # of `coarse_front.cpp`, which has it too: increment both when arguments change
+
+LIBRARY = Path(__file__).with_name("_coarse_front.so")
+
+NO_MEMORY = -1
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Loads the library and declares its function; raises NativeLibraryError as `load_library`."""
+    loaded = load_library(LIBRARY, ("dmr_coarse_front_interface", INTERFACE))
+    declare(
+        loaded, "dmr_coarse_front", c_int32,
+        c_void_p, c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, *[c_void_p] * 3, c_int32, c_int32,
+        *[c_double] * 4,
+    )  # fmt: skip
+    return loaded
+
+
+def coarse_front(
+    vertices: Float,
+    plane: Plane,
+    in_domain: NDArray[np.bool_],
+    *,
+    largest: float,
+    threshold: float,
+    spaced: float,
+    steps: float,
+    most: int,
+) -> tuple[Float, Float, Int, Int]:
+    """Inserts a few points into the triangulation of a divided outline, with the sizes that a front would give them.
+
+    Args:
+        vertices: (n, 2) those of the plane; plane: the triangulation of the outline and its surroundings.
+        in_domain: by label, whether a part of the plane belongs to the domain.
+        largest: the size where no edge is shorter than the threshold, a length.
+        spaced: by which lengths of edges are multiplied to become sizes.
+        steps: the length of the steps of the front, in sizes.
+        most: there are fewer points than this; steps are longer if there would be more.
+
+    Returns:
+        The vertices, those of the plane first; the sizes there; the triangles, and their neighbours.
+
+    Raises:
+        NativeLibraryError: the native library is missing.
+        MemoryError: there is too little memory.
+    """
+    n, count = len(vertices), len(plane.triangles)
+    points, sizes = np.empty((n + most, 2)), np.empty(n + most)
+    points[:n] = vertices
+    corners, neighbours = (np.empty((count + 2 * most, 3), np.int32) for _ in range(2))
+    corners[:count], neighbours[:count] = plane.triangles, plane.neighbours
+    labels, filled = np.ascontiguousarray(plane.labels), in_domain.astype(np.uint8)
+    parts = connected(n, *plane.edges.T).astype(np.int32)
+    walls = np.concatenate([plane.left_side, plane.right_side])
+    added = library().dmr_coarse_front(
+        address_of(points), address_of(sizes), n, address_of(corners), address_of(neighbours), address_of(labels),
+        count, address_of(filled), address_of(parts), address_of(walls), len(walls), most,
+        largest, threshold, spaced, steps,
+    )  # fmt: skip
+    if added == NO_MEMORY:
+        raise MemoryError
+    n, count = n + added, count + 2 * added
+    return points[:n], sizes[:n], corners[:count], neighbours[:count]
