@@ -17,8 +17,8 @@ from dmr.refinement.placement.targets import SPACED
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
-STEPS = 2.0  # the least length of the steps of the coarse front, in sizes
-MOST = 1500  # points of it: steps are longer if there would be more
+STEPS = 1.6  # the least length of the steps of the coarse front, in sizes
+MOST = 5000  # points of it: steps are longer if there would be more
 SMALLER = 0.98  # factor of sizes, if asked for
 
 

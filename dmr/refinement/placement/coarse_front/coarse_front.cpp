@@ -33,10 +33,6 @@ constexpr double LARGER = 0.014, USUAL = 2.0, LARGER_PER_STEP = 0.012;
 // MOST_GROWTH at most, where 1 + x is TINY times their distance over the larger extent. Gmsh's hardly grow there: 16
 // holes of 12 short edges can give it a million triangles.
 constexpr double TINY = 0.02, GROWTH = 0.01, MOST_GROWTH = 0.15;
-// Between the ends of two slots, sizes are at least OPEN times the root of the distance, in largest sizes: points
-// beside their long sides bring large sizes in, but not with long steps. A slot is a part with a piece that is more
-// than BETWEEN_LONG times as long as another one at its end.
-constexpr double OPEN = 0.22, BETWEEN_LONG = 2.5;
 // In Gmsh, too near is relative to the mean size of the new triangle. Beside outlines of more vertices than these it is
 // relative to the size at the vertex: so many points would be too near that 20,000 vertices would take seconds.
 constexpr int32 MANY = 5000;
@@ -64,9 +60,9 @@ struct Candidate {
     }
 };
 
-// The size at a place, its least growth, the relative difference of the sizes around it, and whether slots are.
+// The size at a place, its least growth, and the relative difference of the sizes around it.
 struct Interpolation {
-    double size, growth, variation, open;
+    double size, growth, variation;
 };
 
 // An edge of a cavity, with the cavity on its left.
@@ -144,7 +140,6 @@ class CoarseFront {
                     for (const int32 v : {start, end})
                         outline_.sizes[v] = std::min(outline_.sizes[v], length(t, k));
             }
-        set_openness(longest, std::vector<double>(outline_.sizes, outline_.sizes + vertices_));
         for (int32 v = 0; v < vertices_; ++v)
             outline_.sizes[v] = std::max(outline_.sizes[v], OF_LONGER * longest[v]);
     }
@@ -160,20 +155,6 @@ class CoarseFront {
         extent_.assign(size_t(vertices_), 0.0);
         for (int32 v = 0; v < vertices_; ++v)
             extent_[v] = distance(low[outline_.parts[v]], high[outline_.parts[v]]);
-    }
-
-    // Marks the vertices of slots, by the size at their long sides in largest ones. The outline of a domain is none.
-    void set_openness(const std::vector<double> &longest, const std::vector<double> &shortest) {
-        const double whole = *std::max_element(extent_.begin(), extent_.end());
-        std::vector<double> of_part(size_t(vertices_), 0.0);
-        for (int32 v = 0; v < vertices_; ++v)
-            if (longest[v] > BETWEEN_LONG * shortest[v] && extent_[v] < whole) {
-                double &open = of_part[outline_.parts[v]];
-                open = std::max(open, std::min(longest[v] / outline_.largest, 1.0));
-            }
-        open_.resize(size_t(vertices_));
-        for (int32 v = 0; v < vertices_; ++v)
-            open_[v] = of_part[outline_.parts[v]];
     }
 
     // Sets by how much sizes grow at least from each part, per unit of distance.
@@ -242,14 +223,10 @@ class CoarseFront {
         if (around == NOTHING)
             return false;
         const Interpolation between = interpolated(around, place);
-        const double from = 0.5 * (outline_.sizes[p] + outline_.sizes[q]), far = part * away;
-        const double open = std::sqrt(from * from + OPEN * OPEN * between.open * outline_.largest * far);
-        const double least = between.open > 0.0 ? open : 0.0; // s^2 grows linearly
-        const double size = std::min(std::max(between.size + between.growth * far, least), outline_.largest);
+        const double size = std::min(between.size + between.growth * part * away, outline_.largest);
         if (!find_cavity(around, place, size))
             return false;
         growth_.push_back(between.growth);
-        open_.push_back(between.open);
         variation_.push_back(between.variation);
         retriangulate(place, size);
         return true;
@@ -318,7 +295,7 @@ class CoarseFront {
 
     // Interpolates at a place in a triangle.
     Interpolation interpolated(int32 t, Point place) const {
-        double total = 0.0, size = 0.0, growth = 0.0, least = INFINITY, most = 0.0, open = 1.0;
+        double total = 0.0, size = 0.0, growth = 0.0, least = INFINITY, most = 0.0;
         for (int k = 0; k < 3; ++k) {
             const Point a = at(corner(t, (k + 1) % 3)), b = at(corner(t, (k + 2) % 3));
             const double here = outline_.sizes[corner(t, k)];
@@ -326,12 +303,11 @@ class CoarseFront {
             total += weight;
             size += weight * here;
             growth += weight * growth_[corner(t, k)];
-            open = std::min(open, open_[corner(t, k)]);
             least = std::min(least, here);
             most = std::max(most, here);
         }
         size = total > 0.0 ? size / total : least; // no weight remains if rounding is larger than the triangle
-        return {size, total > 0.0 ? growth / total : 0.0, std::min(2.0 * (most - least) / size, 1.0), open};
+        return {size, total > 0.0 ? growth / total : 0.0, std::min(2.0 * (most - least) / size, 1.0)};
     }
 
     void retriangulate(Point place, double size) {
@@ -376,7 +352,6 @@ class CoarseFront {
     std::vector<unsigned char> walls_; // of each triangle, a bit per edge
     std::vector<double> growth_;       // of the least sizes from each vertex on, per unit of distance
     std::vector<double> extent_;       // of the part of each vertex of the outline
-    std::vector<double> open_;         // at the vertices: 0 unless only slots are around
     std::vector<double> variation_;    // of the sizes around each inserted point
     std::vector<double> radius_;       // of the circumcircle, in steps; 0 where the front does not advance
     std::vector<int32> cavity_of_;     // the number of the last cavity that had the triangle
