@@ -17,7 +17,7 @@ from dmr.domains.rings import checked_points
 from dmr.errors import InvalidMeshError, WrongTypeError
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.arrays import whole_table
-from dmr.mesh.names import MARKERS, REGIONS, checked_names, free_number, merged_names
+from dmr.mesh.names import MARKERS, REGIONS, checked_names, free_number, known_markers, merged_names
 from dmr.mesh.types import Float, Int, Pslg
 
 log = logging.getLogger("dmr")
@@ -144,9 +144,8 @@ def with_markers(pslg: Pslg, markers: Mapping[int | str, Callable[[Float], Array
 def _numbers_of_names(pslg: Pslg, markers: Mapping[int | str, Any]) -> dict[str, int]:
     """Returns the markers of a graph that have the given names, and unused ones for new names."""
     known = {name: number for number, name in pslg.names[MARKERS].items()}
-    tables = (pslg.segment_markers, pslg.vertex_markers)
-    used = {int(number) for table in tables if table is not None for number in np.unique(table)}
-    used.update(pslg.names[MARKERS], (marker for marker in markers if not isinstance(marker, str)))
+    used = known_markers(pslg.names, pslg.segment_markers, pslg.vertex_markers)
+    used.update(marker for marker in markers if not isinstance(marker, str))
     numbers: dict[str, int] = {}
     for name in markers:
         if isinstance(name, str):

@@ -92,10 +92,12 @@ def default_marker(names: Names, *used: NDArray[np.int32] | None) -> int:
         names: of a graph or mesh.
         used: its markers.
     """
-    named = names[MARKERS]
-    if 1 not in named:
-        return 1
-    return free_number({*named, *(int(marker) for some in used if some is not None for marker in np.unique(some))})
+    return free_number(known_markers(names, *used)) if 1 in names[MARKERS] else 1
+
+
+def known_markers(names: Names, *used: NDArray[np.int32] | None) -> set[int]:
+    """The markers that have a name or occur in one of the arrays."""
+    return {*names[MARKERS], *(int(marker) for some in used if some is not None for marker in np.unique(some))}
 
 
 def _checked_kind(kind: str, names: Any) -> dict[int, str]:

@@ -149,23 +149,23 @@ def test_edges_between_names_are_refused_with_a_remedy(tmp_path: Path):
         static_graph.read(path)
 
 
-@pytest.mark.parametrize("token", ["1.5", "1e3", "0;1"])
-def test_numbers_of_another_form_are_not_taken_for_names(token, tmp_path):
-    path = tmp_path / "edges.txt"
-    path.write_text(f"{token} 1\n")
-    with pytest.raises(
-        GraphFileError, match=r"is not a whole number; a line should be <source> <target> \[<weight>\]$"
-    ):
-        static_graph.read(path)
+NOT_WHOLE = r"is not a whole number; a line should be <source> <target> \[<weight>\]$"  # and no word on names
 
 
-def test_a_file_that_is_no_archive_is_not_taken_for_pickled_objects(tmp_path):
-    path = tmp_path / "graph.npz"
-    path.write_bytes(b"hello")
-    with pytest.raises(
-        GraphFileError, match=r"graph\.npz: is damaged, or not an \.npz file: it does not begin as one$"
-    ):
-        static_graph.read(path)
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("edges.txt", "1.5 1\n", NOT_WHOLE),
+        ("edges.txt", "1e3 1\n", NOT_WHOLE),
+        ("edges.txt", "0;1 1\n", NOT_WHOLE),
+        # numpy would call it pickled objects
+        ("graph.npz", "hello", r"graph\.npz: is damaged, or not an \.npz file: it does not begin as one$"),
+    ],
+)
+def test_other_contents_are_not_taken_for_names_or_pickled_objects(name, content, message, tmp_path):
+    (tmp_path / name).write_bytes(content.encode())
+    with pytest.raises(GraphFileError, match=message):
+        static_graph.read(tmp_path / name)
 
 
 def test_one_triangle_too_many_is_counted_in_words(tmp_path):

@@ -64,8 +64,14 @@ def job_folder(out: Path, job: Mapping[str, Any], *, overwrite: bool = False) ->
             raise
         finally:
             if finished:
-                _remove_outputs(store.path)
-                (out / JOB).unlink()
+                _end_job(out)
+
+
+def _end_job(out: Path) -> None:
+    """Removes the outputs of the tasks of a job, as far as they are there, and then what identifies it."""
+    if (out / TASKS).is_dir():
+        _remove_outputs(out / TASKS)
+    (out / JOB).unlink()
 
 
 def _remove_outputs(folder: Path) -> None:
@@ -115,13 +121,16 @@ def _make(out: Path) -> bool:
 
 
 def _check(out: Path, job: Mapping[str, Any], *, overwrite: bool) -> None:
-    """Refuses a folder that holds something else than an unfinished run of this job; removes another job's tasks."""
+    """Refuses a folder that holds something else than an unfinished run of this job.
+
+    Removes another job's tasks, and those of this job if it is finished.
+    """
     entries = {path.name for path in out.iterdir()} - {LOCK}
     unfinished, this = JOB in entries, json.loads(json.dumps(job))
     if MANIFEST in entries:
         if not overwrite:
             if unfinished and _finished_job(out) == this == _read(out / JOB):
-                _discard_outputs(out)  # the run was ended between the manifest and the removal of its outputs
+                _end_job(out)  # the run was ended between the manifest and the removal of its outputs
             raise ExistingResultError(f"holds a finished result; {option('overwrite', True)} replaces it", out)
     elif entries and not unfinished:
         raise ExistingResultError("holds other files: name a new folder, or an empty one", out)
@@ -139,12 +148,6 @@ def _finished_job(out: Path) -> Any:
     """Returns what identifies the job of a finished result."""
     manifest = _read(out / MANIFEST)
     return manifest.get("job") if isinstance(manifest, dict) else None
-
-
-def _discard_outputs(out: Path) -> None:
-    """Removes the outputs of the tasks of a job, and then what identifies it."""
-    shutil.rmtree(out / TASKS, ignore_errors=True)
-    (out / JOB).unlink()
 
 
 def _read(path: Path) -> Any:

@@ -40,7 +40,8 @@ def check_markers(
     findings.start("markers")
     assert mesh.segment_markers is not None
     arcs = paths.chains.arcs
-    edge, allowed = _allowed_markers(outline, paths)
+    default = _default(outline)
+    edge, allowed = _allowed_markers(outline, paths, default)
     # The edge of each listed segment (arc number divided by 2), -1 if it is not an edge.
     edges = np.full(len(topology.starts) + 1, -1)
     edges[arcs.half_edges] = np.arange(len(arcs.half_edges)) // 2
@@ -56,7 +57,7 @@ def check_markers(
     def fits_there(i: int) -> bool:
         markers = set(outline.markers[bands.around(mesh.segments[i])].tolist())
         if 0 in markers and arcs.on_boundary[2 * listed[i]]:
-            markers.add(_default(outline))
+            markers.add(default)
         return int(actual[i]) in markers
 
     wrong = np.array([i for i in wrong.tolist() if not fits_there(i)], np.int64)
@@ -98,7 +99,7 @@ def _first_marked(outline: Outline) -> Int64:
     return first
 
 
-def _allowed_markers(outline: Outline, paths: Paths) -> tuple[Int64, Int64]:
+def _allowed_markers(outline: Outline, paths: Paths, default: int) -> tuple[Int64, Int64]:
     """List pairs of a constrained edge of the mesh and a marker that it may have."""
     owners, wanted = outline.owners_of_all()
     # All edges of a run are part of the same segments.
@@ -109,7 +110,7 @@ def _allowed_markers(outline: Outline, paths: Paths) -> tuple[Int64, Int64]:
     within = np.arange(len(edge)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     marker = outline.markers[owners[np.repeat(starts, sizes) + within]].astype(np.int64)
     silent = paths.chains.arcs.on_boundary[2 * edge] & (marker == 0)
-    return np.concatenate([edge, edge[silent]]), np.concatenate([marker, np.full(silent.sum(), _default(outline))])
+    return np.concatenate([edge, edge[silent]]), np.concatenate([marker, np.full(silent.sum(), default)])
 
 
 def _default(outline: Outline) -> int:

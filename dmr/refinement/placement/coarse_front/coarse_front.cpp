@@ -25,16 +25,17 @@ constexpr double LARGE = 0.70710678118654752;  // steps: radius from which a tri
 constexpr double HEIGHT = 0.86602540378443865; // of an equilateral triangle
 constexpr double TOO_NEAR = 0.25;              // steps: no point is inserted nearer to a corner of its cavity
 constexpr double OF_LONGER = 0.5;              // of the longest piece at a vertex: its least size
-// Sizes at points are larger by LARGER. With longer steps than USUAL sizes, they become a little smaller where they
+// Sizes at points are larger by LARGER. With steps of more than LONG sizes, they become a little smaller where they
 // vary. So they are also larger by LARGER_PER_STEP for each size more, times twice the difference of the sizes at the
 // corners of the triangle relative to that at the point, but at most 1. (Means over outlines of many kinds.)
-constexpr double LARGER = 0.014, USUAL = 2.0, LARGER_PER_STEP = 0.012;
+constexpr double LARGER = 0.014, LONG = 2.0, LARGER_PER_STEP = 0.012;
 // Between two tiny parts that are far from each other, sizes grow at least by GROWTH x^1.5 per unit of distance, and by
 // MOST_GROWTH at most, where 1 + x is TINY times their distance over the larger extent. Gmsh's hardly grow there: 16
 // holes of 12 short edges can give it a million triangles.
 constexpr double TINY = 0.02, GROWTH = 0.01, MOST_GROWTH = 0.15;
-// In Gmsh, too near is relative to the mean size of the new triangle. Beside outlines of more vertices than these it is
-// relative to the size at the vertex: so many points would be too near that 20,000 vertices would take seconds.
+// As in Gmsh, the mean size of the new triangle decides whether a point is too near to a corner. Beside outlines of
+// more than MANY vertices, the size at the corner does: otherwise tens of thousands of points would be rejected, which
+// takes seconds.
 constexpr int32 MANY = 5000;
 constexpr double LONGER = 1.5; // factor of steps, if there are too many points
 constexpr int32 NOTHING = -1, NO_MEMORY = -1;
@@ -86,7 +87,6 @@ class CoarseFront {
         for (int32 k = 0; k < outline.wall_count; ++k)
             if (outline.walls[k] != NOTHING)
                 walls_[outline.walls[k] >> 2] |= 1 << (outline.walls[k] & 3);
-        set_extents();
         set_sizes();
         set_growth();
         for (int32 t = 0; t < triangles_; ++t)
@@ -108,7 +108,7 @@ class CoarseFront {
                 radius_[next.triangle] = 0.0; // it stays as it is, and the front does not advance from it
         }
         for (int32 v = outline_.vertices; v < vertices_; ++v) {
-            const double longer = std::max(outline_.steps - USUAL, 0.0) * variation_[v - outline_.vertices];
+            const double longer = std::max(outline_.steps - LONG, 0.0) * variation_[v - outline_.vertices];
             const double factor = 1.0 + LARGER + LARGER_PER_STEP * longer;
             outline_.sizes[v] = std::min(outline_.largest, factor * outline_.sizes[v]);
         }
@@ -144,30 +144,32 @@ class CoarseFront {
             outline_.sizes[v] = std::max(outline_.sizes[v], OF_LONGER * longest[v]);
     }
 
-    // Sets the extent of each part.
-    void set_extents() {
+    // Returns for each vertex of the outline the extent of its part.
+    std::vector<double> extents() const {
         std::vector<Point> low(size_t(vertices_), Point{INFINITY, INFINITY}), high(low.size(), {-INFINITY, -INFINITY});
         for (int32 v = 0; v < vertices_; ++v) {
             Point &least = low[outline_.parts[v]], &most = high[outline_.parts[v]];
             least = {std::min(least.x, at(v).x), std::min(least.y, at(v).y)};
             most = {std::max(most.x, at(v).x), std::max(most.y, at(v).y)};
         }
-        extent_.assign(size_t(vertices_), 0.0);
+        std::vector<double> found(low.size());
         for (int32 v = 0; v < vertices_; ++v)
-            extent_[v] = distance(low[outline_.parts[v]], high[outline_.parts[v]]);
+            found[v] = distance(low[outline_.parts[v]], high[outline_.parts[v]]);
+        return found;
     }
 
     // Sets by how much sizes grow at least from each part, per unit of distance.
     void set_growth() {
         growth_.assign(size_t(vertices_), 0.0);
+        const std::vector<double> extent_of = extents();
         std::vector<double> of_part(size_t(vertices_), 0.0);
         for (int32 t = 0; t < triangles_; ++t)
             for (int k = 0; k < 3; ++k) {
                 const int32 start = corner(t, (k + 1) % 3), end = corner(t, (k + 2) % 3);
                 const int32 one = outline_.parts[start], other = outline_.parts[end];
-                if (one == other || !is_filled(t) || extent_[start] == 0.0 || extent_[end] == 0.0) // no pieces
+                if (one == other || !is_filled(t) || extent_of[start] == 0.0 || extent_of[end] == 0.0) // no pieces
                     continue;
-                const double extent = std::max(extent_[start], extent_[end]);
+                const double extent = std::max(extent_of[start], extent_of[end]);
                 const double excess = TINY * distance(at(start), at(end)) / extent - 1.0;
                 if (excess > 0.0)
                     for (const int32 part : {one, other})
@@ -351,7 +353,6 @@ class CoarseFront {
     int32 vertices_, triangles_, cavities_ = 0;
     std::vector<unsigned char> walls_; // of each triangle, a bit per edge
     std::vector<double> growth_;       // of the least sizes from each vertex on, per unit of distance
-    std::vector<double> extent_;       // of the part of each vertex of the outline
     std::vector<double> variation_;    // of the sizes around each inserted point
     std::vector<double> radius_;       // of the circumcircle, in steps; 0 where the front does not advance
     std::vector<int32> cavity_of_;     // the number of the last cavity that had the triangle
