@@ -150,6 +150,7 @@ _REASONS = {
     errno.ENOENT: "there is no such file or folder",
     errno.ENOTDIR: "a part of its path is not a folder",
     errno.EISDIR: "it is a folder",
+    errno.EEXIST: "there is a file of that name; name a folder",
     errno.ENAMETOOLONG: "its name is too long",
     errno.EMFILE: "too many files are open",
     errno.ENFILE: "too many files are open",

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.common.available import require_memory
-from dmr.common.files.text_index import IndexedText, TextIndex, text_begin
+from dmr.common.files.text_index import HEAD_BYTES, IndexedText, TextIndex, text_begin
 from dmr.common.text import counted
 from dmr.common.threads import thread_count
 from dmr.errors import FileContentError, FileError, OutOfMemoryError, file_error
@@ -71,7 +71,7 @@ class TextFile:
             raise
         except (OSError, MemoryError) as error:
             raise file_error(error, path, "cannot be read") from error
-        self._skip = text_begin(self._between(0, 3), path)
+        self._skip = text_begin(self._between(0, HEAD_BYTES), path)
         size = len(self._data) - self._skip
         self._index = TextIndex(size, chunk_bytes)
         self._text = IndexedText(

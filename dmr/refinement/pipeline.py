@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dmr.common.arguments import checks_keywords, chosen
 from dmr.common.text import option
-from dmr.errors import OptionError
+from dmr.errors import InvalidMeshError, OptionError
 from dmr.memory import Device, open_device
 from dmr.mesh.provenance import record_refinement
 from dmr.mesh.types import Mesh, Pslg
@@ -203,6 +203,8 @@ def refine(
     else:
         if chosen("mesher", mesher, MESHERS) != MESHERS[0]:
             raise OptionError(f"{option('mesher')} is for outlines: a mesh is not triangulated")
+        if not triangle_count(mesh):
+            raise InvalidMeshError("the mesh has no triangles")
         notes = border_warnings(mesh)
     seconds = time.perf_counter() - started
     if max_steiner is None:  # otherwise that limit ends the run

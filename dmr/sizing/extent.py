@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dmr.common.cached import cached_property
 from dmr.common.number_arrays import distinct
-from dmr.errors import OptionError
+from dmr.errors import InvalidMeshError, OptionError
 from dmr.memory import Device, DeviceArray, Packed, pack, record
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.edges import unique_edges
@@ -42,6 +42,7 @@ class Extent:
 
         Raises:
             OptionError: the rectangle is not one of positive width and height, or the mesh has no triangles.
+            InvalidMeshError: all triangles lie on one horizontal or vertical line.
         """
         self._mesh, self.device = over if isinstance(over, Mesh) else None, device
         if isinstance(over, Mesh):
@@ -49,6 +50,8 @@ class Extent:
             if not len(over.triangles):
                 raise OptionError("sizes are sampled in a mesh with triangles, and this mesh has none")
             box = np.array(bounding_box(over.vertices[distinct(over.triangles)]))
+            if not (box[2:] > box[:2]).all():
+                raise InvalidMeshError("all triangles lie on one line: there is no area in which sizes are sampled")
             edges, count = unique_edges(over)
             start, end = (over.vertices[edges[count == 1, k]] for k in (0, 1))
         else:

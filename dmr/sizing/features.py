@@ -82,6 +82,8 @@ def from_lengths(
     start, end = _segments(domain, along)
     lengths = _length(end - start)
     some = lengths > 0
+    if not some.any():
+        raise OptionError("sizes as long as segments need a segment with a length, and here both ends of each coincide")
     return SegmentSizes(start[some], end[some], factor * lengths[some], _grading(grading), _far(far))
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dmr.common.arguments import shortened
 from dmr.common.available import require_memory
 from dmr.common.files.compressed import read_pieces
-from dmr.common.files.text_index import TextIndex, text_begin
+from dmr.common.files.text_index import HEAD_BYTES, TextIndex, text_begin
 from dmr.common.threads import thread_count
 from static_graph.errors import FileContentError, FileError
 from static_graph.graph.checks import MOST
@@ -94,7 +94,7 @@ class TextFile:
             data = read_pieces(file, self.path.name)
         if not data or data.isspace():
             raise FileContentError("is empty", self.path)
-        self._start = text_begin(data[:3], self.path)
+        self._start = text_begin(data[:HEAD_BYTES], self.path)
         self._data = data
 
     def head(self) -> Iterator[tuple[int, str, int]]:

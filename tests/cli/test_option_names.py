@@ -107,6 +107,10 @@ def test_every_flag_is_known_by_what_it_sets(build):
             "--loop device cannot be combined with --balance none: use --loop host",
         ),
         ("refine a.poly --threads 99999", "--threads must be 1,024 at most, not 99,999"),
+        (
+            "refine a.poly --keep-segments boundary --no-boundary-steiner",
+            "argument --no-boundary-steiner: not allowed with argument --keep-segments",
+        ),
         ("refine a.poly --max-area 1e-30", "--max-area 1e-30 needs at least"),
         ("validate a.npz -a 0", "--max-area must be a finite number above 0, not 0"),
         ("validate a.npz --convex-hull", "--convex-hull needs an input"),

@@ -76,13 +76,14 @@ def add_refine(commands: Any) -> None:
         "the machine's speed",
     )
     add("--conforming", action="store_true", help="every triangle Delaunay, also across segments")
-    add(
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument(
         "--keep-segments",
         choices=KEPT_SEGMENTS,
         default=KEPT_SEGMENTS[0],
         help="segments that are never split (default: %(default)s)",
     )
-    add(
+    kept.add_argument(
         "--no-boundary-steiner",
         dest="keep_segments",
         action="store_const",

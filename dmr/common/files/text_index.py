@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from ctypes import Structure
 from pathlib import Path
@@ -15,6 +16,9 @@ from dmr.common.native import members
 # Large enough that the overhead per chunk is negligible, small enough that a few megabytes occupy every core.
 CHUNK_BYTES = 1 << 18
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+HEAD_BYTES = 1 << 12  # of a text, which show how its lines end
+_RETURN_BEFORE_TEXT = re.compile(rb"\r\s*\S")
 
 
 class IndexedText(Structure):
@@ -64,11 +68,23 @@ def text_begin(head: bytes | bytearray, path: Path) -> int:
     """Returns the position behind a byte order mark.
 
     Args:
-        head: at least the first three bytes of the file, if it has as many; path: the file, for the error.
+        head: the first `HEAD_BYTES` of the file, or all if it has fewer; path: the file, for the error.
 
     Raises:
-        FileContentError: the text is UTF-16.
+        FileContentError: the text is UTF-16, or its lines end as on old Macintosh computers.
     """
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FileContentError("is UTF-16 text; save it as plain text (ASCII or UTF-8)", path, 1)
+    if ends_lines_with_returns(head):
+        raise FileContentError(BARE_RETURNS, path, 1)
     return len(_BYTE_ORDER_MARK) if head.startswith(_BYTE_ORDER_MARK) else 0
+
+
+BARE_RETURNS = (
+    "its lines end with carriage returns (CR) alone; convert them to line feeds (LF) first: tr '\\r' '\\n' < IN > OUT"
+)
+
+
+def ends_lines_with_returns(head: bytes | bytearray) -> bool:
+    """Whether the beginning of a text has several lines, all of which end with a carriage return alone."""
+    return b"\n" not in head and _RETURN_BEFORE_TEXT.search(head) is not None

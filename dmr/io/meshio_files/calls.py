@@ -21,6 +21,7 @@ import numpy as np
 from dmr.common.arguments import shortened
 from dmr.common.available import require_memory
 from dmr.common.files.replacing import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, check_target, replace_files, write_bytes
+from dmr.common.files.text_index import BARE_RETURNS, HEAD_BYTES, ends_lines_with_returns
 from dmr.common.pooling import ForkSafeLock
 from dmr.errors import DmrError, FileContentError, FileError, file_error, mesh_from_file
 from dmr.io.meshio_files.formats import ANSYS, FORMATS, LEFT_ALONE, READ_ONLY, WRITERS_NEED, WRITTEN_ONLY, Format
@@ -117,13 +118,17 @@ def _load(path: Path, form: Format) -> Any:
     try:
         with path.open("rb") as file:
             require_memory(2 * os.fstat(file.fileno()).st_size, path.name)  # the text, and the arrays of it
-            if form.reader == "gmsh" and file.read(1) == b"(":
+            head = file.read(HEAD_BYTES)
+            if form.reader == "gmsh" and head.startswith(b"("):
                 form = ANSYS
     except DmrError:
         raise
     except OSError as error:
         raise file_error(error, path, "cannot be read") from error
-    with _contained(path, f"cannot be read as {form.reader}", FileContentError):
+    failure = f"cannot be read as {form.reader}"
+    if ends_lines_with_returns(head):  # some readers of meshio take such files
+        failure += f" ({BARE_RETURNS})"
+    with _contained(path, failure, FileContentError):
         import meshio
 
         if form.mode is None:

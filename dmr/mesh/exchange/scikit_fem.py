@@ -30,6 +30,8 @@ def to_skfem(mesh: MeshArrays) -> MeshTri:
         raise DmrError(
             f"this needs scikit-fem, the extra [skfem] of this package: pip install scikit-fem ({error})"
         ) from error
+    if not len(mesh.triangles):
+        raise DmrError("there is nothing to convert: the mesh has no triangles, which scikit-fem does not take")
     used = np.zeros(len(mesh.vertices), bool)
     used[mesh.triangles] = True
     number = np.cumsum(used, dtype=np.int32) - 1

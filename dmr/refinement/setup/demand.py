@@ -9,8 +9,9 @@ import numpy as np
 from dmr.common.text import option
 from dmr.errors import OptionError
 from dmr.memory import Device, sum_float64
+from dmr.mesh.coordinates import LARGEST, check_coordinates
 from dmr.mesh.shapes import bounding_box, triangle_areas
-from dmr.mesh.types import Float, Mesh
+from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
 from dmr.refinement.setup.samples import samples_of
 from dmr.refinement.setup.slits import check_slits
@@ -41,6 +42,7 @@ def check_demand(mesh: Mesh, max_area: float | None) -> None:
 
     Raises:
         OptionError: gives the number of triangles needed, and the largest number possible.
+        InvalidMeshError: a coordinate is out of range; names the vertex.
     """
     needed = least_triangles(mesh, max_area)
     if needed > MOST_TRIANGLES:
@@ -78,9 +80,10 @@ def check_length(mesh: Mesh, name: str, length: float) -> None:
 
     Raises:
         OptionError: gives the largest number possible.
+        InvalidMeshError: a coordinate is out of range; names the vertex.
     """
     most = MOST_TRIANGLES * (EQUILATERAL * length * length)
-    x0, y0, x1, y1 = bounding_box(mesh.vertices)  # takes less time than areas, and nearly always suffices
+    x0, y0, x1, y1 = _box(mesh)  # takes less time than areas, and nearly always suffices
     if (x1 - x0) * (y1 - y0) > most and float(np.abs(triangle_areas(mesh)).sum()) > most:
         raise OptionError(
             f"{option(name, length)} needs more than {MOST_TRIANGLES:,} triangles, the most that a mesh can have: use "
@@ -99,10 +102,12 @@ def check_sizes(mesh: Mesh, name: str, sizes: SizeSource, host: Device) -> None:
 
     Raises:
         OptionError: gives an estimate of the triangles needed, and the largest number possible.
+        InvalidMeshError: a coordinate is out of range; names the vertex.
     """
     if not has_triangles(mesh) or len(mesh.triangles) > MOST_SAMPLED:
         return
-    x0, y0, x1, y1 = bounding_box(mesh.vertices)
+    check_indices(mesh)
+    x0, y0, x1, y1 = _box(mesh)
     few = mesh.triangles[:: max(len(mesh.triangles) // FEW_GLANCES, 1)]
     smallest = float(sizes.at(mesh.vertices[few].mean(axis=1), host).min())
     if (x1 - x0) * (y1 - y0) <= MOST_TRIANGLES * (EQUILATERAL * smallest * smallest):
@@ -132,11 +137,23 @@ def least_triangles(mesh: Mesh, max_area: float | None) -> float:
     everywhere = math.inf if max_area is None else max_area
     own = distinct_area_bounds(mesh)
     least = min(everywhere, math.inf if own is None else float(own[own > 0].min(initial=math.inf)))
-    x0, y0, x1, y1 = bounding_box(mesh.vertices)
+    x0, y0, x1, y1 = _box(mesh)
     with np.errstate(over="ignore"):
         if (x1 - x0) * (y1 - y0) / least <= MOST_TRIANGLES:
             return 0.0
     return _area_over_bounds(mesh, _bounds(mesh, max_area))
+
+
+def _box(mesh: Mesh) -> tuple[float, float, float, float]:
+    """Returns the bounding box of a mesh that is not admitted yet.
+
+    Raises:
+        InvalidMeshError: it is so large that areas overflow, or not a number; names the vertex.
+    """
+    box = bounding_box(mesh.vertices)
+    if not all(abs(value) <= LARGEST for value in box):
+        check_coordinates(mesh.vertices)
+    return box
 
 
 def _bounds(mesh: Mesh, max_area: float | None) -> Float:

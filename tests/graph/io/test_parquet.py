@@ -203,9 +203,10 @@ def test_a_folder_is_replaced_only_if_asked(tmp_path):
 def test_impossible_folders_and_numbers_of_files_are_refused(tmp_path):
     graph = CsrGraph.from_edges([0], [0])
     (tmp_path / "file").touch()
-    for folder in (tmp_path / "file", tmp_path / "none" / "edges"):
-        with pytest.raises(FileError, match="cannot be made"):
-            write_partitioned(folder, graph)
+    with pytest.raises(FileExistsError, match="cannot be made: there is a file of that name; name a folder"):
+        write_partitioned(tmp_path / "file", graph)
+    with pytest.raises(FileError, match="cannot be made"):
+        write_partitioned(tmp_path / "none" / "edges", graph)
     with pytest.raises(OptionError, match="files must be at least 1, not 0"):
         write_partitioned(tmp_path, graph, files=0)
 

@@ -52,6 +52,36 @@ def test_the_limits_of_the_range_are_accepted(device):
         admit(dmr.Mesh(2.0**-100 * np.array([[0, 0], [1, 0], [1, 1]]), [[0, 1, 2]]), device)
 
 
+@pytest.mark.parametrize("scale", [2.0**300, 1e300, 1.7e308])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"max_area": 1.0},
+        {"area": [1.0, 1.0]},
+        {"area": lambda points: np.ones(len(points))},
+        {"size": 1.0},
+        {"size": lambda points: np.ones(len(points))},
+        {"size": dmr.SizeField.from_grid([0, 1], [0, 1], np.ones((2, 2)))},
+        {"max_edge": lambda points: np.ones(len(points))},
+    ],
+)
+def test_areas_that_overflow_are_not_sampled(scale, bounds):
+    """Sampling them ended the process by a segmentation fault."""
+    mesh = dmr.Mesh(scale * np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), [[0, 1, 2], [0, 2, 3]])
+    with pytest.raises(InvalidMeshError, match="outside the range in which geometry is exact") as refusal:
+        dmr.refine(mesh, device="cpu", **bounds)
+    assert (refusal.value.element, refusal.value.index) == ("vertex", 1)
+
+
+@pytest.mark.parametrize("name", ["size", "max_edge", "area"])
+def test_meshes_without_triangles_or_area_are_refused_before_sizes_are_evaluated(name):
+    bound = {name: lambda points: np.ones(len(points))}
+    with pytest.raises(InvalidMeshError, match="the mesh has no triangles"):
+        dmr.refine(dmr.Mesh([[0, 0], [1, 0], [0, 1]], np.empty((0, 3), np.int32)), **bound)
+    with pytest.raises(InvalidMeshError, match="all triangles lie on one line"):
+        dmr.refine(dmr.Mesh([[0, 0], [1, 0], [2, 0]], [[0, 1, 2]]), **bound)
+
+
 def test_coordinates_are_checked_before_triangles(device):
     nothing = np.empty((0, 3), np.int32)
     with pytest.raises(InvalidMeshError, match="outside the range"):

@@ -12,6 +12,7 @@ import pytest
 
 import dmr
 from dmr import errors
+from dmr.common.files.text_index import text_begin
 from dmr.errors import DmrError, FileContentError, FileError, file_error
 from dmr.mesh.types import Mesh
 
@@ -37,6 +38,14 @@ EVERY = [
     errors.LostWorkerError("x"),
     errors.InternalError("x"),
 ]
+
+
+@pytest.mark.parametrize("text", [b"3 2\r1 2\r", b"# points\r\r 3", b"1\r2"])
+def test_texts_whose_lines_end_with_returns_are_refused_with_a_remedy(text, tmp_path):
+    with pytest.raises(FileContentError, match=r"carriage returns \(CR\) alone; convert them .*: tr '\\r' '\\n'"):
+        text_begin(text, tmp_path / "mac.txt")
+    for other in (text + b"\n", text.replace(b"\r", b"\r\n"), text.replace(b"\r", b" "), b"3 2 0 0\r", b""):
+        assert text_begin(other, tmp_path / "other.txt") == 0
 
 
 def test_every_exception_is_tested():

@@ -80,6 +80,12 @@ def test_regions_become_subdomains_and_idle_vertices_are_left_out():
     assert found.facets[:, inner].T.tolist() == [[0, 2]] and found.facets[:, outer].T.tolist() == [[1, 2]]
 
 
+def test_meshes_without_triangles_are_not_converted():
+    pytest.importorskip("skfem")
+    with pytest.raises(dmr.DmrError, match="the mesh has no triangles, which scikit-fem does not take"):
+        dmr.Mesh(SQUARE.vertices, np.empty((0, 3), np.int32)).to_skfem()
+
+
 def test_segments_that_are_no_edges_are_reported(caplog):
     pytest.importorskip("skfem")
     loose = dmr.Mesh(SQUARE.vertices, SQUARE.triangles, [[2, 4], [0, 1], [1, 2]], [1, 2, 3]).to_skfem()

@@ -57,6 +57,11 @@ def test_sizes_as_long_as_segments(grading, device):
     np.testing.assert_allclose(found, defined(start, end, 0.5 * lengths, grading, 1.5), rtol=1e-12)
 
 
+def test_segments_without_length_give_no_sizes():
+    with pytest.raises(OptionError, match="need a segment with a length"):
+        sizing.from_lengths(dmr.Pslg([[0, 0], [0, 0], [1, 0]], [[0, 1]]))
+
+
 def test_circles_are_divided_by_their_curvature():
     source = sizing.from_curvature(RING, 24, grading=0.1, far=0.3)
     outer, inner = RING.vertices[:96], RING.vertices[96:]
