@@ -78,3 +78,13 @@ def test_steps_are_longer_if_there_would_be_too_many_points():
     outline = domains.polygon(domains.circle_points(1.0, 100))
     many, few = (len(front_in(outline, most=most)[0]) - 100 for most in (10_000, 200))
     assert 200 < many < 10_000 and 0 < few < 200
+
+
+@pytest.mark.parametrize(("corners", "times"), [(270, 1), (330, 1), (500, 2)])
+def test_steps_with_too_many_points_are_as_if_longer_ones_were_asked_for(corners, times):
+    outline = domains.polygon(domains.circle_points(1.0, corners))
+    found, longer = (front_in(outline, most=5000, steps=steps) for steps in (1.0, 1.5**times))
+    assert len(front_in(outline, most=40_000)[0]) > 6000
+    assert 2000 < len(found[0]) - corners < 5000
+    for mine, other in zip(found[:4], longer[:4], strict=True):
+        np.testing.assert_array_equal(mine, other)
