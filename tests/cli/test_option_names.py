@@ -108,6 +108,12 @@ def test_every_flag_is_known_by_what_it_sets(build):
         ),
         ("refine a.poly --threads 99999", "--threads must be 1,024 at most, not 99,999"),
         (
+            "refine a.poly --size 0,1",
+            "--size must be a length, such as 0.1, or the name of a file with sizes, and '0,1'",
+        ),
+        ("refine a.poly --max-edge 5cm", "--max-edge must be a length, such as 0.1, or the name of a file with sizes"),
+        ("refine a.poly --size tiny", "--size must be a length, such as 0.1, or the name of a file with sizes"),
+        (
             "refine a.poly --keep-segments boundary --no-boundary-steiner",
             "argument --no-boundary-steiner: not allowed with argument --keep-segments",
         ),

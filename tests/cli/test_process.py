@@ -142,7 +142,9 @@ def test_a_signal_leaves_nothing_half_written(tmp_path, wait, sent, code, farewe
         assert left == ["input.1.ele", "input.1.node", "input.npz"]
         assert len(io.read(tmp_path / "input.1.ele").triangles) > 2 * 600**2
         return
-    if process.returncode != -sent:  # Python's own exit while it is still starting
+    # Python's own exits while it is still starting: 1 before it imports anything of the program.
+    starting = process.returncode == 1 and err.endswith(b"KeyboardInterrupt\n") and b"/dmr/" not in err
+    if process.returncode != -sent and not starting:
         assert (process.returncode, err) == (code, farewell)
     assert left == ["input.npz"]
 

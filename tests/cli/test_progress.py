@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 import dmr
-from dmr.cli.shared.progress import Forecast, ForecastOfTiles, Report
+from dmr.cli.shared.progress import Forecast, ForecastOfTiles, Pace, Report, bar
 
 # By the bounds that they refine to: triangles at the start, expected and at the end, and for rounds of each run the bad
 # triangles, all triangles, and the share of the time (one thread).
@@ -82,6 +82,48 @@ def test_the_bar_moves_while_points_are_placed(size: object, most: float, steps:
     assert shown == sorted(shown) and shown[-1] >= Forecast.PLACING and np.diff(shown).max() < most
     assert (np.diff(shown) > 0).sum() >= steps
     assert np.array_equal(reported.mesh.triangles, dmr.refine(plate, size=size, device="cpu", threads=1).mesh.triangles)
+
+
+# Of a run with one size for 2.8 million triangles: shares of the time, and fractions that were reported then.
+LONG_STEP = [(0.13, 0.1), (0.6, 0.36), (0.63, 0.51), (0.72, 0.6), (0.86, 0.82), (0.93, 0.92), (1.0, 1.0)]
+
+
+def test_the_bar_moves_while_a_long_step_reports_nothing() -> None:
+    now = [0.0]
+    pace, shown, reports = Pace(lambda: now[0]), [], iter(LONG_STEP)
+    following = next(reports)
+    for step in range(1, 201):
+        now[0] = step / 200
+        while following is not None and following[0] <= now[0]:
+            assert pace.report(following[1]) >= following[1]
+            following = next(reports, None)
+        shown.append(pace.now())
+    moved = np.diff(shown)
+    assert (moved >= 0).all() and shown[-1] == 1
+    assert np.abs(np.array(shown) - np.arange(1, 201) / 200).max() < 0.32  # of the reports alone: 0.5
+    standing = np.diff(np.flatnonzero(np.concatenate([[True], moved > 1e-4])))
+    assert standing.max() <= 27  # in 200, before the first report
+
+
+def test_a_bar_without_reports_stands_and_does_not_run_over() -> None:
+    now = [0.0]
+    pace = Pace(lambda: now[0])
+    now[0] = 5.0
+    assert pace.now() == 0
+    assert pace.report(0.5) == 0.5
+    now[0] = 1e6
+    assert pace.now() == 0.5 + Pace.AHEAD * 0.5
+    assert pace.report(0.4) == pace.report(0.6) == 0.5 + Pace.AHEAD * 0.5
+    assert pace.report(1.0) == pace.now() == 1
+
+
+def test_a_drawn_bar_moves_between_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pace, "now", lambda self: 0.375)
+    with bar("refining") as (report, _):
+        report.placing(0.1)
+        assert report._progress.tasks[0].completed < 0.1
+        report._progress.refresh()
+        assert report._progress.tasks[0].completed == 0.375
 
 
 def test_the_bar_shows_rounds() -> None:

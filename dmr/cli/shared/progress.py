@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
 from rich.console import Console as RichConsole
+from rich.console import RenderableType
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
@@ -101,6 +103,47 @@ class ForecastOfTiles:
         return self._begin * (1.0 - done) + self._end * done
 
 
+class Pace:
+    """Moves a bar between reports, at the average speed so far: a long step, such as a triangulation, has none.
+
+    The bar runs ahead of the last report by less than a part of what is left, and never goes back.
+    """
+
+    AHEAD = 0.3
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._begin = clock, clock()
+        self._reported_at = self._begin
+        self._reported = self._shown = 0.0
+
+    def report(self, fraction: float) -> float:
+        """Takes the fraction of the work that is done; returns the fraction to show."""
+        if fraction > self._reported:
+            self._reported, self._reported_at = fraction, self._clock()
+        self._shown = max(self._shown, fraction)
+        return self._shown
+
+    def now(self) -> float:
+        """Returns the fraction to show now."""
+        seconds, most = self._reported_at - self._begin, self.AHEAD * (1.0 - self._reported)
+        if seconds > 0.0 and most > 0.0:
+            ahead = self._reported * (self._clock() - self._reported_at) / seconds
+            self._shown = max(self._shown, self._reported + most * -math.expm1(-ahead / most))
+        return self._shown
+
+
+class _MovingProgress(RichProgress):
+    """Asks for the fraction to show whenever it draws."""
+
+    report: Report | None = None
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Draws the tasks."""
+        if self.report is not None:
+            self.report.move()
+        yield from super().get_renderables()
+
+
 class Report:
     """The callback of `dmr.refine` that moves the bar."""
 
@@ -113,19 +156,26 @@ class Report:
         self._progress = progress
         self._task = progress.add_task(title, total=1.0, state="")
         self._forecast, self._of_tiles = Forecast(optimizes=optimizes), ForecastOfTiles()
+        self._pace = Pace()
+
+    def move(self) -> None:
+        """Is called whenever the bar is drawn."""
+        self._progress.update(self._task, completed=self._pace.now())
+
+    def _show(self, fraction: float, state: str) -> None:
+        self._progress.update(self._task, completed=self._pace.report(fraction), state=state)
 
     def placing(self, done: float) -> None:
         """Is called while points are placed by size."""
-        self._progress.update(self._task, completed=self._forecast.place(done), state="placing points")
+        self._show(self._forecast.place(done), "placing points")
 
     def optimizing(self, done: float) -> None:
         """Is called while points are moved to improve angles."""
-        self._progress.update(self._task, completed=self._forecast.optimize(done), state="optimising")
+        self._show(self._forecast.optimize(done), "optimising")
 
     def task_ended(self, name: str, ended: int, tasks: int) -> None:
         """Is called while tasks of a refinement in tiles run."""
-        state = f"{self.STATES.get(name, 'cuts')}: {ended} of {tasks}"
-        self._progress.update(self._task, completed=self._of_tiles.fraction(name, ended, tasks), state=state)
+        self._show(self._of_tiles.fraction(name, ended, tasks), f"{self.STATES.get(name, 'cuts')}: {ended} of {tasks}")
 
     def begin(self, triangles: int, expected: float) -> None:
         """Is called before the first round."""
@@ -133,8 +183,7 @@ class Report:
 
     def __call__(self, round: int, bad: int, triangles: int) -> bool:
         """Is called after each round."""
-        state = f"round {round}: {bad:,} bad of {triangles:,}"
-        self._progress.update(self._task, completed=self._forecast.fraction(bad, triangles), state=state)
+        self._show(self._forecast.fraction(bad, triangles), f"round {round}: {bad:,} bad of {triangles:,}")
         return True
 
 
@@ -155,5 +204,6 @@ def bar(title: str, *, optimizes: bool = False) -> Iterator[tuple[Report, RichCo
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with RichProgress(*columns, console=live, transient=True) as progress:
-        yield Report(progress, title, optimizes=optimizes), live
+    with _MovingProgress(*columns, console=live, transient=True) as progress:
+        progress.report = report = Report(progress, title, optimizes=optimizes)
+        yield report, live

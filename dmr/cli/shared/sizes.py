@@ -8,6 +8,7 @@ import numpy as np
 
 from dmr import io, sizing
 from dmr.cli.shared.files import error_context
+from dmr.common.arguments import shortened
 from dmr.common.command_line.parser import Arguments
 from dmr.common.text import naming_flags, option
 from dmr.errors import InvalidMeshError, OptionError
@@ -69,7 +70,8 @@ def read_size(size: str | None, name: str) -> SizeField | float | None:
     """Reads an option: a length, or the name of a file with sizes. An existing file takes precedence over a number.
 
     Raises:
-        OptionError: the length is not above 0. FileError: as `read_size_field`.
+        OptionError: the length is not above 0, or the text is neither a number nor a file.
+        FileError: as `read_size_field`.
     """
     if size is None:
         return None
@@ -78,6 +80,11 @@ def read_size(size: str | None, name: str) -> SizeField | float | None:
     except ValueError:
         length = None
     if length is None:
+        if not Path(size).suffix.lstrip(".").isalpha() and not Path(size).exists():
+            raise OptionError(
+                f"{option(name)} must be a length, such as 0.1, or the name of a file with sizes, and "
+                f"{shortened(size)} is neither"
+            )
         return read_size_field(size)
     size_source(length, name)
     return length
