@@ -135,6 +135,8 @@ def refine_by(
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)
     parts = Parts(source) if isinstance(source, str | PathLike) else source if isinstance(source, Parts) else None
     if parts is not None:
+        if convex_hull:
+            raise OptionError(f"{option('convex_hull')} is for outlines: a mesh in parts has its domain already")
         return _refine_parts(
             engine, parts, folder, tile_triangles=tile_triangles, overwrite=overwrite, watch=watch, **options
         )

@@ -1,10 +1,13 @@
-"""Names of the files of a mesh in parts: `part-00000.npz`, ..., and, written last, `manifest.json`."""
+"""Names of the files of a mesh in parts: `part-00000.npz`, ..., and, written last, `manifest.json`.
+
+Until then, `job.json` identifies the run that writes them.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-MANIFEST = "manifest.json"
+JOB, MANIFEST = "job.json", "manifest.json"
 ANY_PART = "part-*.npz"  # a pattern
 
 

@@ -25,6 +25,16 @@ ONE_DEVICE = {
     "unrefined": None, "order": 1, "edges": False, "neighbours": False, "voronoi": False,
 }  # fmt: skip
 
+# What to do instead, or why these need no value.
+INSTEAD = {
+    "balance": "it changes only the speed",
+    "loop": "it changes only the speed",
+    "mesher": "outlines are meshed by dmr itself",
+    "validate": "run dmr validate on the folder afterwards",
+    "unrefined": "each part lists its own, and dmr validate reads them",
+    **dict.fromkeys(("order", "edges", "neighbours", "voronoi"), "run dmr convert on the folder afterwards"),
+}
+
 FEW_TRIANGLES = 100  # in a tile: whoever asks for fewer probably means the number of tiles
 
 
@@ -44,8 +54,8 @@ def run(arguments: Arguments, console: Console) -> int:
 
     for name, usual in ONE_DEVICE.items():
         if getattr(arguments, name) != usual:
-            reason = f": {REFUSED[name]}" if name in REFUSED else ""
-            raise OptionError(f"{option(name)} cannot be combined with {option('tile_triangles')}{reason}")
+            reason = REFUSED.get(name) or INSTEAD[name]
+            raise OptionError(f"{option(name)} cannot be combined with {option('tile_triangles')}: {reason}")
     if arguments.output is None:
         raise OptionError(f"{option('tile_triangles')} needs {option('output')}: the folder for the parts of the mesh")
     check_folder_of_parts(arguments.output)
@@ -72,7 +82,7 @@ def run(arguments: Arguments, console: Console) -> int:
     )  # fmt: skip
     with (
         error_context(arguments.input),
-        naming_flags({**arguments.flags, "overwrite": "-f"}),
+        naming_flags({**arguments.flags, "out": option("output"), "overwrite": "-f"}),
         console.progress("refining in tiles") as bar,
     ):
         options["size"] = size if isinstance(found, Parts) else with_features(size, arguments, found)

@@ -8,6 +8,7 @@ result of a task depends on its inputs alone.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -19,6 +20,8 @@ from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
 from dmr.distributed.jobs.worker import run_task
 from dmr.errors import DeviceUnavailableError, LostWorkerError
+
+log = logging.getLogger("dmr.distributed")
 
 GPU = "GPU"  # the resource's name in the documentation of Dask
 
@@ -32,6 +35,8 @@ class DaskCluster(OverExecutor):
 
     def __init__(self, store: Store, client: Any, resources: Resources) -> None:
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        if not workers:
+            log.warning("the Dask cluster has no workers: tasks wait until one is started (dask worker ADDRESS)")
         one_gpu = {"resources": {GPU: 1}} if any(GPU in worker["resources"] for worker in workers) else {}
         super().__init__(store, client.get_executor(**one_gpu), resources)
         # A scheduler would join tasks of equal keys, such as this run's and those of a coordinator that has died.

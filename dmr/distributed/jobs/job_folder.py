@@ -23,9 +23,9 @@ from dmr.distributed.jobs.boot import BOOT, discard_lost
 from dmr.distributed.jobs.lock import LOCK, locked
 from dmr.distributed.jobs.store import Store
 from dmr.errors import ExistingResultError, NoFolderError, file_error
-from dmr.io.part_names import MANIFEST
+from dmr.io.part_names import JOB, MANIFEST
 
-JOB, TASKS = "job.json", ".tasks"
+TASKS = ".tasks"
 REMOVED_AT_ONCE = 8  # files
 
 
@@ -49,7 +49,7 @@ def job_folder(out: Path, job: Mapping[str, Any], *, overwrite: bool = False) ->
     """
     made, given = _make(out), out  # messages name the folder as it was given
     out = out.absolute()
-    with _removed_if_empty(out, made=made), locked(out):
+    with _removed_if_empty(out, made=made), locked(out, named=given):
         _check(given, job, overwrite=overwrite)
         write_json(out / JOB, job)
         store = Store(out / TASKS)

@@ -24,14 +24,14 @@ _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Holds the lock of a folder.
+def locked(folder: Path, *, named: Path | None = None) -> Iterator[None]:
+    """Holds the lock of a folder; `named` is how messages name it.
 
     Raises:
         FileSystemError: another process holds it. FileError: the folder cannot be written.
     """
     path = folder / LOCK
-    descriptor = _acquire(path, folder)
+    descriptor = _acquire(path, named or folder)
     try:
         yield
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import platform
 import signal
 import threading
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from dmr.common.threads import available_threads, cpu_quota
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
+from dmr.errors import MissingFileError
 
 # The environment variables in which launchers of MPI tell a process its number on its machine, and how many there are:
 # Open MPI, MPICH and Intel MPI, MVAPICH, Slurm (which gives the second only as a list for all machines).
@@ -30,7 +32,15 @@ def run_task(store: Store, task: Task, resources: Resources | None = None) -> di
 
     Args:
         store: where the outputs are; resources: what the task may use, by default what the process was given.
+
+    Raises:
+        MissingFileError: this machine does not have the folder of the store. Whatever the task raises.
     """
+    if not store.path.is_dir():
+        raise MissingFileError(
+            f"does not exist on {platform.node()}, where a worker runs: all workers must see it under this name",
+            store.path,
+        )
     return store.run(task, resources or _resources)
 
 

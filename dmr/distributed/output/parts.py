@@ -18,7 +18,7 @@ from dmr.distributed.output.finish import FORMAT, VERSION
 from dmr.distributed.output.gathering import gathered_arrays
 from dmr.distributed.output.part import Part
 from dmr.errors import FileContentError, InvalidMeshError, MissingFileError, NoFolderError, OptionError, file_error
-from dmr.io.part_names import MANIFEST
+from dmr.io.part_names import JOB, MANIFEST
 from dmr.mesh.arguments import file_path
 from dmr.mesh.names import Names, names_of_texts
 from dmr.mesh.types import Mesh
@@ -136,14 +136,21 @@ class Parts:
         return lazy_mesh(self.part, self.manifest["parts"])
 
 
+def _why_missing(folder: Path) -> str:
+    """Describes a folder without a manifest."""
+    if not folder.is_dir():
+        return "does not exist"
+    if (folder / JOB).exists():
+        return "holds no finished result: its run is in progress, or was ended, and the same command resumes it"
+    return f"holds no finished result in parts: it has no {MANIFEST}"
+
+
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise MissingFileError(
-            f"holds no finished result in parts: it has no {MANIFEST}" if folder.is_dir() else "does not exist", folder
-        ) from None
+        raise MissingFileError(_why_missing(folder), folder) from None
     except ValueError as error:
         raise FileContentError(f"is damaged: {error}", path) from error
     except NotADirectoryError:

@@ -17,8 +17,9 @@ import pytest
 from dmr.distributed.engines import chosen_engine
 from dmr.distributed.jobs.dask_cluster import DaskCluster, dask_cluster
 from dmr.distributed.jobs.over_executor import OverExecutor
+from dmr.distributed.jobs.store import Store
 from dmr.distributed.jobs.task import Resources, Task
-from dmr.errors import DeviceUnavailableError, InvalidMeshError, LostWorkerError, OptionError
+from dmr.errors import DeviceUnavailableError, InvalidMeshError, LostWorkerError, MissingFileError, OptionError
 from tests.support.distributed import functions
 from tests.support.distributed.engines import mpi_command
 from tests.support.paths import ROOT
@@ -47,6 +48,12 @@ def test_finished_tasks_are_not_submitted(store, log):
         for _ in range(2):
             assert OverExecutor(store, executor, CPU).run(tasks) == [{"count": n} for n in (1, 2, 1)]
     assert len(list(log.iterdir())) == 2
+
+
+def test_a_worker_that_does_not_see_the_folder_says_so(tmp_path):
+    """It is not under this name on the worker's machine."""
+    with ThreadPoolExecutor(1) as executor, pytest.raises(MissingFileError, match="all workers must see it"):
+        OverExecutor(Store(tmp_path / "elsewhere"), executor, CPU).run([Task.of(functions.count_up, n=3)])
 
 
 def test_a_pool_of_the_user_that_breaks_is_an_error(store, log):
@@ -95,6 +102,17 @@ def test_the_fourth_death_of_a_worker_of_dask_is_an_error(store, client, log):
     with pytest.raises(LostWorkerError, match="Dask workers died 4 times with one task"):
         DaskCluster(store, client, CPU).run([Task.of(functions.die, log=str(log), times=9)])
     assert len(list(log.iterdir())) == 4
+
+
+def test_a_cluster_without_workers_is_reported(store, caplog):
+    from distributed import LocalCluster
+
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        dask_cluster(store, cluster.scheduler_address, CPU),
+    ):
+        pass
+    assert "the Dask cluster has no workers: tasks wait until one is started" in caplog.text
 
 
 def test_a_scheduler_that_is_not_there_is_an_error(store):

@@ -18,7 +18,8 @@ from dmr.distributed.jobs.folder import LARGE, OWN_FILE
 from dmr.distributed.jobs.in_process import InProcess
 from dmr.distributed.jobs.job_folder import job_folder, write_json
 from dmr.distributed.jobs.task import Task
-from dmr.errors import ExistingResultError, FileError, FileSystemError, NoFolderError
+from dmr.distributed.output.parts import Parts
+from dmr.errors import ExistingResultError, FileError, FileSystemError, MissingFileError, NoFolderError
 from dmr.io.part_names import MANIFEST
 from tests.support.distributed import functions
 
@@ -195,6 +196,22 @@ def test_a_second_run_is_refused_and_death_frees_the_folder(tmp_path):
         holder.wait()
         with job_folder(tmp_path, JOB):
             pass
+
+
+def test_the_lock_is_refused_under_the_name_that_the_folder_was_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    with (
+        job_folder(Path("out"), JOB),
+        pytest.raises(FileSystemError, match=r"^out: another run is using this folder"),
+        job_folder(Path("out"), JOB),
+    ):
+        pass
+
+
+def test_a_run_in_progress_is_no_result_but_named_as_one(tmp_path):
+    with job_folder(tmp_path, JOB), pytest.raises(MissingFileError, match="its run is in progress, or was ended"):
+        Parts(tmp_path)
 
 
 def test_file_systems_without_locks_are_reported(tmp_path, monkeypatch, caplog):

@@ -105,6 +105,7 @@ def test_refused(coarse, tmp_path):
     for options, message in (
         ({"area": [0.1]}, "area must be a function for a mesh in parts"),
         ({"max_steiner": 3}, "max_steiner cannot be combined with tiles"),
+        ({"convex_hull": True}, "convex_hull is for outlines"),
     ):
         with pytest.raises(OptionError, match=message):
             dmr.distributed.refine(coarse, tmp_path / "out", **options, **OPTIONS)
@@ -119,6 +120,11 @@ def test_the_command(coarse, tmp_path, capsys):
     code, _, err = command_line.dmr(capsys, "refine", coarse.folder, *words)
     assert code == 0, err
     assert dmr.distributed.validate(tmp_path / "out", input=plate_outline(), min_angle=30, max_area=0.005).ok
+
+
+def test_a_message_of_the_command_names_its_option(coarse, capsys):
+    code, _, err = command_line.dmr(capsys, "refine", coarse.folder, "--tiles", "2000", "-o", coarse.folder)
+    assert code == 2 and "--output must be another folder than that of the parts" in err
 
 
 @pytest.mark.parametrize(("tiles", "warned"), [("2000", False), ("8", True)])
