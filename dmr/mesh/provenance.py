@@ -9,7 +9,7 @@ properties.
 
 A registry identifies the object and its arrays, not their contents. A copy, an unpickled mesh, or a mesh whose
 arrays were replaced counts as an external mesh and is checked like any other. Only the input of a refined mesh is also
-known if another object has all arrays that its outline consists of.
+known if another object has all arrays that its outline consists of; vertices inside may have got markers.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary, finalize, ref
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dmr.mesh.arrays import Float, Int, MeshArrays
@@ -80,13 +81,21 @@ class _SameOutline(NamedTuple):
     """The arrays of a refined mesh that hold its outline, without keeping them alive; its names; and its origin."""
 
     arrays: tuple[ref[NDArray[Any]] | None, ...]
+    vertex_markers: ref[NDArray[Any]] | None
     names: Names
     origin: Any
 
     def holds(self, mesh: MeshArrays) -> bool:
-        """Whether a mesh has these arrays, not only equal ones, and these names."""
+        """Whether a mesh has these arrays, not only equal ones, and these names, apart from markers of vertices."""
         known = [None if array is None else array() for array in self.arrays]
         return all(one is other for one, other in zip(_outline(mesh), known, strict=True)) and self.names == mesh.names
+
+    def newly_marked(self, mesh: Any) -> NDArray[np.intp]:
+        """Returns the vertices of such a mesh with a marker that they have not had, ascending."""
+        before, now = None if self.vertex_markers is None else self.vertex_markers(), mesh.vertex_markers
+        if now is None or now is before:
+            return np.empty(0, np.intp)
+        return np.flatnonzero((now != 0) & (now != (0 if before is None else before)))
 
 
 # By the identity of the vertices: a mesh that `dataclasses.replace` has made, with other attributes of vertices or
@@ -96,7 +105,7 @@ _BY_VERTICES: dict[int, _SameOutline] = {}
 
 def _outline(mesh: Any) -> tuple[NDArray[Any] | None, ...]:
     """Returns the arrays that determine the outline of a mesh."""
-    names = ("vertices", "triangles", "segments", "segment_markers", "vertex_markers", "triangle_attributes")
+    names = ("vertices", "triangles", "segments", "segment_markers", "triangle_attributes")
     return tuple(getattr(mesh, name) for name in names)
 
 
@@ -109,8 +118,10 @@ def record_refinement(mesh: MeshArrays, source: MeshArrays) -> None:
     key = id(mesh.vertices)
     if key not in _BY_VERTICES:
         finalize(mesh.vertices, _BY_VERTICES.pop, key, None).atexit = False
-    arrays = tuple(None if array is None else ref(array) for array in _outline(mesh))
-    _BY_VERTICES[key] = _SameOutline(arrays, mesh.names, origin)
+    *arrays, markers = (
+        None if array is None else ref(array) for array in (*_outline(mesh), cast(Any, mesh).vertex_markers)
+    )
+    _BY_VERTICES[key] = _SameOutline(tuple(arrays), markers, mesh.names, origin)
 
 
 def record_same(mesh: MeshArrays, source: MeshArrays) -> None:
@@ -123,8 +134,39 @@ def record_same(mesh: MeshArrays, source: MeshArrays) -> None:
 
 def origin_of(mesh: _Mesh) -> _Mesh:
     """Return the mesh from which a mesh was refined, in any number of steps; of a mesh of other origin, itself."""
+    return origin_and_marked(mesh)[0]
+
+
+def origin_and_marked(mesh: _Mesh) -> tuple[_Mesh, NDArray[np.intp]]:
+    """Return the origin of a mesh, and the vertices that have got a marker since it was refined.
+
+    Args:
+        mesh: any mesh.
+
+    Returns:
+        The mesh as `origin_of` returns it, and (k,) vertices inside the domain, ascending. A mesh whose vertices on
+        segments, the boundary or between regions have got markers is of other origin.
+    """
+    none = np.empty(0, np.intp)
     vertices, triangles, segments, origin = _REFINED.get(mesh, (None, None, None, mesh))
     if mesh.vertices is vertices and mesh.triangles is triangles and mesh.segments is segments:
-        return cast(_Mesh, origin)
+        return cast(_Mesh, origin), none
     shared = _BY_VERTICES.get(id(mesh.vertices))
-    return mesh if shared is None or not shared.holds(mesh) else cast(_Mesh, shared.origin)
+    if shared is None or not shared.holds(mesh):
+        return mesh, none
+    marked = shared.newly_marked(mesh)
+    if marked.size and np.isin(marked, _constrained_ends(mesh)).any():
+        return mesh, none
+    return cast(_Mesh, shared.origin), marked
+
+
+def _constrained_ends(mesh: Any) -> NDArray[Any]:
+    """Return the ends of segments, boundary edges and edges between regions, with repetitions."""
+    across = mesh.neighbours
+    constrained = across < 0
+    if mesh.triangle_attributes.shape[1]:
+        region = mesh.triangle_attributes[:, 0]
+        constrained |= region[:, None] != region[across]
+    triangles, edges = np.nonzero(constrained)
+    ends = [mesh.triangles[triangles, (edges + k) % 3] for k in (1, 2)]
+    return np.concatenate([mesh.segments.reshape(-1), *ends])

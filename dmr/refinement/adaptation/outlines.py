@@ -8,7 +8,7 @@ from dmr.common.arguments import checks_keywords
 from dmr.domains.faces import enclosed_faces
 from dmr.mesh.arguments import check_kind
 from dmr.mesh.location.locator import locate
-from dmr.mesh.provenance import is_triangulation, origin_of
+from dmr.mesh.provenance import is_triangulation, origin_and_marked
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.adaptation.collinear import merge_straight_runs
 
@@ -22,8 +22,9 @@ def outline(mesh: Mesh, *, merge_collinear: bool = False) -> Pslg:
 
     Points that refinement has added are left out if the origin of the mesh is known: `dmr.refine`, `dmr.adapt`,
     `dmr.optimize` and `dmr.triangulate` note it for the object that they return, also if `dataclasses.replace` gives it
-    other vertex attributes, but not for other copies, or for a mesh from a file. The outline is then that of the input
-    of the first refinement; if this input was an outline itself, all of its vertices are kept.
+    other vertex attributes, or markers to vertices inside, but not for other copies, or for a mesh from a file. The
+    outline is then that of the input of the first refinement, with the vertices that have got markers since; if this
+    input was an outline itself, all of its vertices are kept.
 
     Args:
         mesh: a valid mesh.
@@ -40,7 +41,7 @@ def outline(mesh: Mesh, *, merge_collinear: bool = False) -> Pslg:
         WrongTypeError: `mesh` is not a Mesh. InvalidMeshError: it is not valid.
     """
     check_kind(mesh, Mesh)
-    source = origin_of(mesh)
+    source, marked = origin_and_marked(mesh)
     ends, markers = _constrained_edges(source)
     kept = np.full(len(source.vertices), is_triangulation(source))
     kept[ends] = True
@@ -52,13 +53,19 @@ def outline(mesh: Mesh, *, merge_collinear: bool = False) -> Pslg:
     number = (np.cumsum(kept) - 1).astype(np.int32)
     graph = Pslg(source.vertices[kept], number[ends])
     holes, regions = _faces(graph, source)
+    vertices, vertex_markers = graph.vertices, None if source.vertex_markers is None else source.vertex_markers[kept]
+    if marked.size:
+        assert mesh.vertex_markers is not None
+        vertices = np.concatenate([vertices, mesh.vertices[marked]])
+        before = np.zeros(len(graph.vertices), np.int32) if vertex_markers is None else vertex_markers
+        vertex_markers = np.concatenate([before, mesh.vertex_markers[marked]])
     return Pslg(
-        graph.vertices,
+        vertices,
         graph.segments,
         holes=holes,
         regions=regions,
         segment_markers=markers,
-        vertex_markers=None if source.vertex_markers is None else source.vertex_markers[kept],
+        vertex_markers=vertex_markers,
         names=source.names,
     )
 

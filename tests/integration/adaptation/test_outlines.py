@@ -58,6 +58,35 @@ def test_a_mesh_with_other_attributes_has_the_same_outline():
     assert vertices() is None, "no registry keeps arrays alive"
 
 
+def test_vertices_of_a_refined_mesh_that_get_markers_are_kept():
+    """Marking them did away with the outline: all points on the boundary were kept, too."""
+    domain = dmr.domains.with_names(dmr.domains.rectangle(2, 1, markers=[1, 2, 3, 4]), markers={2: "outlet"})
+    fine = dmr.refine(domain, size=0.05, device="cpu").mesh
+    inside = np.flatnonzero((np.abs(fine.vertices - (1, 0.5)) < 0.2).all(axis=1))[[3, 9, 20]]
+    for before in (fine.vertex_markers, np.zeros(len(fine.vertices), np.int32)):
+        markers = before.copy()
+        markers[inside] = 9
+        marked = replace(fine, vertex_markers=markers)
+        graph = dmr.outline(marked)
+        assert np.array_equal(graph.vertices, np.concatenate([domain.vertices, fine.vertices[inside]]))
+        assert graph.vertex_markers[4:].tolist() == [9] * 3 and sides(graph) == sides(dmr.outline(fine))
+        coarse = dmr.adapt(marked, 0.5, device="cpu")
+        assert np.array_equal(coarse.mesh.vertices[:7], graph.vertices) and len(coarse.mesh.triangles) < 200
+        assert coarse.mesh.vertex_markers[4:7].tolist() == [9] * 3 and coarse.mesh.names == fine.names
+        assert dmr.validate(coarse.mesh, input=graph, min_angle=30).ok
+        assert np.array_equal(dmr.outline(coarse.mesh).vertices, graph.vertices)
+    on_boundary = fine.vertex_markers.copy()
+    on_boundary[fine.segments[40, 0]] = 9
+    graph = dmr.outline(replace(fine, vertex_markers=on_boundary))
+    assert len(graph.vertices) == len(fine.segments)  # rounded points of slanted sides could not be split there
+
+
+def test_a_vertex_that_loses_its_marker_changes_no_outline():
+    domain = dmr.domains.rectangle(2, 1)
+    fine = dmr.refine(domain, size=0.2, device="cpu").mesh
+    assert np.array_equal(dmr.outline(replace(fine, vertex_markers=None)).vertices, domain.vertices)
+
+
 def test_vertices_inside_are_left_out_and_marked_ones_are_kept():
     mesh = grid(np.arange(4.0))
     assert len(dmr.outline(mesh).vertices) == 12
