@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dmr.cli.shared.console import Console
-from dmr.cli.shared.files import check_folder_of_parts, error_context, features_asked, read
+from dmr.cli.shared.files import check_folder_of_parts, error_context, features_asked, read, refuse_features
 from dmr.cli.shared.report import note_unrefined
 from dmr.cli.shared.sizes import read_sizes, sizes_from_segments, with_features
 from dmr.common.command_line.parser import Arguments
@@ -74,6 +74,8 @@ def run(arguments: Arguments, console: Console) -> int:
         mpi=arguments.mpi,
     )  # fmt: skip
     in_parts = Path(arguments.input).is_dir()
+    if in_parts:
+        refuse_features(arguments.input, features_asked(arguments))
     if in_parts and sizes_from_segments(arguments):
         raise OptionError("sizes from segments need the whole domain: give a mesh or an outline, not a folder of parts")
     found = Parts(arguments.input) if in_parts else read(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from dmr import io
@@ -24,6 +25,8 @@ from dmr.triangulation.options import CONFLICT_POLICIES
 
 # Suffixes of files that are not taken as names of new folders for parts.
 OF_FILES = (*SUFFIXES, *COMMON, *OF_PARTS, ".npz", ".2dm", ".inp")
+
+EXTRAS = ("order", "neighbours", "edges", "voronoi")  # the options of output that `Extras` has
 
 # Folders of the names of streams, such as /dev/stdout and /dev/fd/63.
 STREAMS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
@@ -56,10 +59,8 @@ def read(
 
         with error_context(path):
             return from_file(path, **features, on_conflict=on_conflict)
-    if features and not holds_features(node):
-        known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
-        options = " ".join(f"--{name}" for name in features)
-        raise OptionError(f"{path}: {options}: only files with features ({known}) take these options")
+    if not holds_features(node):
+        refuse_features(path, features)
     alone = node.suffix.lower() == ".node" and node.is_file() and not companion(node, ".ele").exists()
     if alone and not points:
         raise MissingFileError(
@@ -74,6 +75,19 @@ def read(
 def features_asked(arguments: Arguments) -> dict[str, str | None]:
     """Command-line options for files with features, named as in `domains.from_file`."""
     return {name: getattr(arguments, name) for name in FEATURE_OPTIONS}
+
+
+def extras_asked(arguments: Arguments) -> Extras:
+    """Returns the command-line options of `add_extras`."""
+    return Extras(**{name: getattr(arguments, name) for name in EXTRAS})
+
+
+def refuse_features(path: str, features: Mapping[str, str | None]) -> None:
+    """Raises `OptionError` if an option for files with features is given, for a source without them."""
+    given = " ".join(f"--{name}" for name, value in features.items() if value is not None)
+    if given:
+        known = " ".join((*GEOJSON, *THROUGH_PYOGRIO))
+        raise OptionError(f"{path}: {given}: only files with features ({known}) take these options")
 
 
 def read_mesh(path: str, purpose: str) -> Mesh:
@@ -144,8 +158,8 @@ class Output:
         else:
             self.target = chosen_output(arguments.output, force=arguments.force, outlines=outlines)
         self._overwrite = arguments.output is None or arguments.force
-        self._extras = {name: getattr(arguments, name) for name in ("order", "neighbours", "edges", "voronoi")}
-        Extras(**self._extras).check(self.target)
+        self._extras = extras_asked(arguments)
+        self._extras.check(self.target)
 
     def write(self, item: Mesh | Pslg) -> list[Path]:
         """Writes the result, numbered as the input; returns the files.
@@ -156,7 +170,7 @@ class Output:
         base = io.numbering_base(self._input)
         with counting_from(base):
             return io.write(
-                self.target, item, overwrite=self._overwrite, base=base, threads=self._threads, **self._extras
+                self.target, item, overwrite=self._overwrite, base=base, threads=self._threads, **asdict(self._extras)
             )
 
 

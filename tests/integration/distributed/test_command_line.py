@@ -114,6 +114,20 @@ def test_missing_folders_and_manifests_are_named(folder, capsys):
     assert "dmr refine --tiles N refines them" in fails(capsys, 1, "refine", "out")
 
 
+def test_companions_of_a_united_mesh_are_written(folder, capsys):
+    companions = [".edge", ".neigh", ".v.edge", ".v.node"]
+    command_line.dmr(capsys, "convert", "out", "mesh.ele", "--edges", "--neighbours", "--voronoi", "--order", "2")
+    assert [suffix for suffix in companions if not folder.with_name(f"mesh{suffix}").is_file()] == []
+    order = folder.with_name("mesh.ele").read_text().split()[1]
+    assert order == "6"
+
+
+def test_layers_of_a_folder_of_parts_are_refused(folder, capsys):
+    assert "only files with features" in fails(
+        capsys, 2, "refine", "out", "--tiles", "999", "-o", "x", "--layer", "land"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -121,6 +135,11 @@ def test_missing_folders_and_manifests_are_named(folder, capsys):
         (["plate.poly", "mesh.vtkhdf", "--single-piece"], "--single-piece is for folders of parts"),
         (["plate.poly", "parts", "--parts", "2"], "an outline without triangles"),
         (["out", "parts", "--parts", "2", "--single-piece"], "--single-piece cannot be combined with --parts"),
+        (["out", "parts", "--parts", "2", "--order", "2"], "--order cannot be combined with --parts"),
+        (["out", "mesh.vtkhdf", "--edges"], "edges are written beside an .ele file"),
+        (["out", "mesh.pvtu", "--order", "2"], "second order cannot be written as .pvtu"),
+        (["out", "mesh.stl", "--order", "2"], "second order cannot be written as .stl"),
+        (["out", "mesh.ele", "--layer", "land"], "only files with features"),
     ],
 )
 def test_refused_conversions(folder, capsys, arguments, message):
