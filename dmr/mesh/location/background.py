@@ -101,7 +101,10 @@ def boundary_edges(mesh: Mesh, flat: Int) -> tuple[Int, Int]:
         (e, 3) int32: the start, the end and again the end of each edge; (e,) int32, the triangle that it belongs to.
     """
     triangles = mesh.triangles
-    chosen = np.flatnonzero(_are_single(mesh) | np.tile(flat.astype(bool), 3))
+    bounds = _are_single(mesh)
+    if flat.any():
+        bounds |= np.tile(flat.astype(bool), 3)
+    chosen = np.flatnonzero(bounds)
     if not chosen.size:  # a closed surface folded flat
         chosen = np.arange(triangles.size)
     edge, owners = np.divmod(chosen, len(triangles))

@@ -16,7 +16,7 @@ BRANCHES = constant("BRANCHES")
 LOW_BITS = constant("LOW_BITS")
 CELLS = 2.0 ** constant("CELL_LEVELS")  # along a side of the grid
 FINEST = 2.0**-18  # the least side of the grid, relative to the coordinates
-FEW_ITEMS = 2**12  # of which a CPU thread makes a tree in less time than it takes to launch a kernel per step
+FEW_ITEMS = 2**13  # of which a CPU thread makes a tree in less time than it takes to launch a kernel per step
 LEAST_SIDE = 2.0**-180  # for points that coincide near the origin
 
 

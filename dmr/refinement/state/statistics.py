@@ -224,6 +224,8 @@ def unrefined(state: DeviceMesh, ending: Ending) -> dict[str, NDArray[Any]]:
     flags = device.empty(state.slots, np.int32)
     device.launch("flag_words", state.slots, state.quality, int(BAD | GIVEN_UP | FORCED | HELD | WAITS), flags)
     left, count = flagged_indices(flags)
+    if not count:
+        return {}
     words = device.empty(count, np.uint32)
     device.launch("gather_uint32", count, state.quality, left, words)
     triangles, quality = left.download(), words.download()

@@ -1,4 +1,4 @@
-"""More domains with sizes, for scripts/compare/gmsh.py: simple shapes, parts with bores and slots, and steep sizes."""
+"""More domains with sizes, for scripts/compare: simple shapes, parts with bores and slots, and steep sizes."""
 
 from __future__ import annotations
 
@@ -109,6 +109,24 @@ def estuary() -> Domain:
     return with_holes(shore, [], lambda points: 0.015 + 0.2 * distance(points))
 
 
+def hinge() -> Domain:
+    """A plate with ten slits, a tenth of a size wide, that begin at two heights in turn."""
+    slits: list[Float] = [
+        np.array([(x, low), (x + 0.004, low), (x + 0.004, low + 1.1), (x, low + 1.1)])
+        for x, low in zip(0.3 * np.arange(1, 11) - 0.002, (0.3, 0.6) * 5, strict=True)
+    ]
+    return with_holes([(0, 0), (3.3, 0), (3.3, 2), (0, 2)], slits, 0.04)
+
+
+def bolts() -> Domain:
+    """A flange with twelve bolt holes, of segments of half a size, around a bore."""
+    turn = np.arange(12) * np.pi / 6
+    bolt_holes = [
+        domains.circle_points(0.07, 24, (0.72 * x, 0.72 * y)) for x, y in zip(np.cos(turn), np.sin(turn), strict=True)
+    ]
+    return with_holes(domains.circle_points(1.0, 96), [domains.circle_points(0.4, 64), *bolt_holes], 0.035)
+
+
 SWEPT: dict[str, Callable[[], Domain]] = {
     **DOMAINS,
     "square": lambda: with_holes([(0, 0), (1, 0), (1, 1), (0, 1)], [], 0.03),
@@ -132,3 +150,6 @@ SWEPT: dict[str, Callable[[], Domain]] = {
     "waves": waves,
     "estuary": estuary,
 }
+
+# For scripts/compare/speed.py: the hinge and the bolt circle are not among those that scripts/compare/gmsh.py counts.
+TIMED: dict[str, Callable[[], Domain]] = {**SWEPT, "hinge": hinge, "bolts": bolts}

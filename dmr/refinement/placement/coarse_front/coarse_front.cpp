@@ -87,29 +87,42 @@ class CoarseFront {
     explicit CoarseFront(const Outline &outline)
         : outline_(outline), vertices_(outline.vertices), triangles_(outline.triangles),
           walls_(size_t(outline.triangles) + 2 * size_t(outline.most)), radius_(walls_.size()),
-          cavity_of_(walls_.size()) {
+          cavity_of_(walls_.size()), given_corners_(outline.corners, outline.corners + 3 * size_t(triangles_)),
+          given_neighbours_(outline.neighbours, outline.neighbours + 3 * size_t(triangles_)) {
         edge_from_.resize(size_t(vertices_) + size_t(outline.most));
-        for (int32 k = 0; k < outline.wall_count; ++k)
-            if (outline.walls[k] != NOTHING)
-                walls_[outline.walls[k] >> 2] |= 1 << (outline.walls[k] & 3);
+        mark_walls();
         set_sizes();
         set_growth();
+    }
+
+    // Returns the number of points that have been inserted, with steps for which it is below `most`.
+    int32 run() {
+        while (!advance()) {
+            outline_.steps *= LONGER;
+            restore();
+        }
+        for (int32 v = outline_.vertices; v < vertices_; ++v) {
+            const double longer = std::max(outline_.steps - LONG, 0.0) * variation_[v - outline_.vertices];
+            const double factor = 1.0 + LARGER + LARGER_PER_STEP * longer;
+            outline_.sizes[v] = std::min(outline_.largest, factor * outline_.sizes[v]);
+        }
+        return inserted();
+    }
+
+  private:
+    int32 inserted() const { return vertices_ - outline_.vertices; }
+
+    // Inserts points until no large triangle is left; returns false if there would be too many.
+    bool advance() {
         set_radii();
         if (!is_growing())
             foresee();
         for (int32 t = 0; t < triangles_; ++t)
             add_if_in_front(t);
-    }
-
-    // The length of a step, in sizes: longer than in the outline if far too many points were expected.
-    double steps() const { return outline_.steps; }
-
-    // Returns the number of points that have been inserted, or `most` if there would be more.
-    int32 run() {
-        while (!queue_.empty() && vertices_ - outline_.vertices < outline_.most) {
-            if (may_be_too_many_ && vertices_ - outline_.vertices == FEW) {
+        while (!queue_.empty() && inserted() < outline_.most) {
+            if (may_be_too_many_ && inserted() == FEW) {
                 if (PROBABLY_NEEDED * expected_points() >= outline_.most)
-                    return outline_.most;
+                    return false;
                 may_be_too_many_ = false;
             }
             const Candidate next = queue_.top();
@@ -120,15 +133,29 @@ class CoarseFront {
             if (edge != NOTHING && !insert(next.triangle, edge))
                 radius_[next.triangle] = 0.0; // it stays as it is, and the front does not advance from it
         }
-        for (int32 v = outline_.vertices; v < vertices_; ++v) {
-            const double longer = std::max(outline_.steps - LONG, 0.0) * variation_[v - outline_.vertices];
-            const double factor = 1.0 + LARGER + LARGER_PER_STEP * longer;
-            outline_.sizes[v] = std::min(outline_.largest, factor * outline_.sizes[v]);
-        }
-        return vertices_ - outline_.vertices;
+        return inserted() < outline_.most;
     }
 
-  private:
+    // Restores the triangulation of the outline.
+    void restore() {
+        std::copy(given_corners_.begin(), given_corners_.end(), outline_.corners);
+        std::copy(given_neighbours_.begin(), given_neighbours_.end(), outline_.neighbours);
+        vertices_ = outline_.vertices;
+        triangles_ = outline_.triangles;
+        growth_.resize(size_t(vertices_));
+        variation_.clear();
+        mark_walls();
+        std::fill(radius_.begin(), radius_.end(), 0.0);
+        queue_ = {};
+    }
+
+    void mark_walls() {
+        std::fill(walls_.begin(), walls_.end(), 0);
+        for (int32 k = 0; k < outline_.wall_count; ++k)
+            if (outline_.walls[k] != NOTHING)
+                walls_[outline_.walls[k] >> 2] |= 1 << (outline_.walls[k] & 3);
+    }
+
     Point at(int32 vertex) const { return outline_.points[vertex]; }
     int32 corner(int32 t, int k) const { return outline_.corners[3 * size_t(t) + k]; }
     int32 &neighbour(int32 t, int k) const { return outline_.neighbours[3 * size_t(t) + k]; }
@@ -223,7 +250,7 @@ class CoarseFront {
         for (int32 t = 0; t < triangles_; ++t)
             if (radius_[t] >= LARGE)
                 total += area(t) * mean_density(t);
-        return vertices_ - outline_.vertices + total / (HEIGHT * outline_.steps * outline_.steps);
+        return inserted() + total / (HEIGHT * outline_.steps * outline_.steps);
     }
 
     double area(int32 t) const {
@@ -422,6 +449,7 @@ class CoarseFront {
     std::vector<double> variation_;    // of the sizes around each inserted point
     std::vector<double> radius_;       // of the circumcircle, in steps; 0 where the front does not advance
     std::vector<int32> cavity_of_;     // the number of the last cavity that had the triangle
+    const std::vector<int32> given_corners_, given_neighbours_; // of the triangulation of the outline
     std::priority_queue<Candidate> queue_;
     std::vector<int32> cavity_;
     std::vector<BoundaryEdge> boundary_, ordered_; // of the cavity
@@ -455,17 +483,7 @@ extern "C" int32_t dmr_coarse_front(double *points, double *sizes, int32_t verti
                        threshold,
                        spaced,
                        steps};
-    const std::vector<int32> given_corners(corners, corners + 3 * size_t(triangles)),
-        given_neighbours(neighbours, neighbours + 3 * size_t(triangles));
-    for (;; outline.steps *= LONGER) {
-        CoarseFront front(outline);
-        outline.steps = front.steps();
-        const int32 inserted = front.run();
-        if (inserted < most)
-            return inserted;
-        std::copy(given_corners.begin(), given_corners.end(), corners);
-        std::copy(given_neighbours.begin(), given_neighbours.end(), neighbours);
-    }
+    return CoarseFront(outline).run();
 } catch (const std::bad_alloc &) {
     return NO_MEMORY;
 }
