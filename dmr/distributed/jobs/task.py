@@ -15,7 +15,7 @@ from dmr.distributed.jobs.folder import Folder
 from dmr.errors import OptionError
 
 # The version of what lies in outputs: it changes between releases, too, so that no run takes those of another version.
-OUTPUTS = 5
+OUTPUTS = 6
 DIGEST_DIGITS = 24  # of 4 bits each; a job has far fewer than 2^48 tasks
 
 

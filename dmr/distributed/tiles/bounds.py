@@ -174,8 +174,9 @@ def predicted_triangles(
 
     Args:
         edges: of the mesh, where they are known.
-        lines: with `edges`, (s, 2) the ends of the input segment that each segment of the mesh is a part of. Parts of
-            two that share an end do not count as walls of a channel: what is skinny in such a corner stays so.
+        lines: with `edges`, (s, 2) the ends of the input segment that each segment of the mesh is a part of; by default
+            its own ends. Parts of two that share an end do not count as walls of a channel: what is skinny in such a
+            corner stays so.
         threads: that compute; None for all cores.
 
     Returns:
@@ -307,14 +308,16 @@ def _between_segments(
     beyond = across[rows, wall]
     across[rows, wall] = -1
     beside = np.where(across >= 0, place[across], -1)
-    shared = np.where(beside >= 0, np.minimum(lengths[beside], lengths[:, None]), 0.0)
+    if edges is not None and lines is not None:
+        ends = lines[edges.segments[triangles, wall]]
+    else:
+        ends = np.stack([mesh.triangles[triangles, (wall + 1) % 3], mesh.triangles[triangles, (wall + 2) % 3]], axis=1)
+    meet = (ends[:, None, :, None] == ends[beside][:, :, None]).any(axis=(2, 3))
+    shared = np.where((beside >= 0) & ~meet, np.minimum(lengths[beside], lengths[:, None]), 0.0)
     facing = shared.argmax(axis=1)
     shared, other = shared[rows, facing], heights[beside[rows, facing]]
     # From one end to the other the distance grows or falls from one height to the other one: the logarithmic mean.
     ratio = np.log(other / heights)
     apart = np.where(np.abs(ratio) > 1e-3, (other - heights) / np.where(ratio == 0.0, 1.0, ratio), heights)
     found = (shared > LONG_FOR_HEIGHT * apart) & (shared < MOST_WIDTHS * apart)
-    if edges is not None and lines is not None:
-        ends = lines[edges.segments[triangles, wall]]
-        found &= ~(ends[:, :, None] == ends[beside[rows, facing]][:, None]).any(axis=(1, 2))
     return triangles[found], shared[found] / apart[found], beyond[found]

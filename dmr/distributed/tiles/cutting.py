@@ -109,8 +109,7 @@ def cut(
         edges: of the patch.
         turn: divisions of consecutive turns lie elsewhere.
         threads: that predict and divide; None for all cores.
-        whole: if segments have been divided by size, of which the patch is a part: in sharp corners, pieces of two
-            segments are long beside each other, and are not walls of a channel.
+        whole: of which the patch is a part: pieces of two input segments that share an end are no walls of a channel.
         before: called before the patch is divided, unless one tile suffices.
     """
     mesh = patch.mesh

@@ -165,7 +165,7 @@ def begin(
     with step("write"):
         replace(patch, edges=edges).save_all_but_seeds(Stored(out, TILES))  # large arrays beside the next step
     with step("cut"):
-        tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads, whole=whole if placed else None)
+        tiles = cut(patch, edges, asked, tile_triangles, 0, resources.threads, whole=whole)
     with step("write"):
         tiles.save(Stored(out, TILES), patch=False)
     return {
@@ -429,9 +429,8 @@ def join(
     with step("edges"):
         edges = edges_of(band, threads)
     with step("cut"):
-        divided = whole if "size" in asked.sources else None
         save = partial(replace(band, edges=edges).save_all_but_seeds, Stored(out, TILES))  # while the band is divided
-        tiles = cut(band, edges, asked, tile_triangles, turn, threads, whole=divided, before=save)
+        tiles = cut(band, edges, asked, tile_triangles, turn, threads, whole=whole, before=save)
     found = {"tiles": len(tiles), "joined": len(band.mesh.triangles)}
     if len(tiles) == 1 and refined is not None:
         asked, first_number = replace(asked, placed=refined["placed"]), int(refined["first_number"])

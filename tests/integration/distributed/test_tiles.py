@@ -385,6 +385,24 @@ def test_channels_inside_a_domain_predict_what_lies_beyond_their_walls(walls):
         assert result / factor <= predicted <= factor * result
 
 
+@pytest.mark.parametrize("conforming", [False, True])
+def test_sharp_corners_predict_no_channels(conforming, tmp_path):
+    """Nothing that is skinny between the two sides of such a corner is refined."""
+    vertices, segments = [(0, 0), (20, 0), (20, 20), (0, 20)], [(0, 1), (1, 2), (2, 3), (3, 0)]
+    for k in range(5):
+        n = len(vertices)
+        vertices += [(1, 2 + 4 * k), (19, 2.002 + 4 * k), (19, 1.998 + 4 * k)]
+        segments += [(n, n + 1), (n, n + 2), (n + 1, n + 2)]
+    needles = dmr.Pslg(vertices, segments)
+    options = {"conforming": conforming, "device": "cpu", "threads": 1}
+    plain = len(dmr.refine(needles, **options).mesh.triangles)
+    mesh = dmr.triangulate(needles, device="cpu", threads=1)
+    assert plain / 1.5 < np.maximum(*predicted_triangles(mesh, ANGLE)).sum() < 1.5 * plain
+    parts = dmr.distributed.refine(needles, tmp_path / "out", tile_triangles=100, **options)
+    assert parts.manifest["passes"][0]["tiles"] < 9  # not hundreds of a few triangles each
+    assert dmr.distributed.validate(parts, input=needles, min_angle=30, threads=1).ok
+
+
 def test_a_near_vertex_obtuse_corners_and_segments_that_all_but_touch_predict_few_triangles():
     near = dmr.Pslg([(0, 0), (100, 0), (100, 100), (0, 100), (50, 1e-3)], [(0, 1), (1, 2), (2, 3), (3, 0)])
     touching = dmr.domains.polygon([(0, 0), (1, 0), (1, 1e-12), (0, 1e-12)])
