@@ -11,7 +11,7 @@ from dmr.errors import OptionError
 from dmr.memory import Device, sum_float64
 from dmr.mesh.coordinates import LARGEST, check_coordinates
 from dmr.mesh.shapes import bounding_box, triangle_areas
-from dmr.mesh.types import Float, Mesh, check_indices
+from dmr.mesh.types import Float, Mesh
 from dmr.refinement.options import OBSERVED_CONFORMING_LIMIT, OBSERVED_LIMIT, RefineOptions
 from dmr.refinement.setup.samples import samples_of
 from dmr.refinement.setup.slits import check_slits
@@ -106,7 +106,6 @@ def check_sizes(mesh: Mesh, name: str, sizes: SizeSource, host: Device) -> None:
     """
     if not has_triangles(mesh) or len(mesh.triangles) > MOST_SAMPLED:
         return
-    check_indices(mesh)
     x0, y0, x1, y1 = _box(mesh)
     few = mesh.triangles[:: max(len(mesh.triangles) // FEW_GLANCES, 1)]
     smallest = float(sizes.at(mesh.vertices[few].mean(axis=1), host).min())

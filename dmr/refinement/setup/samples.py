@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmr.memory import DeviceArray, open_device, scan, sum_float64, total
-from dmr.mesh.types import Float, Mesh
+from dmr.mesh.coordinates import check_coordinates
+from dmr.mesh.types import Float, Mesh, check_indices
 from dmr.refinement.state.device_mesh import DeviceMesh
 from dmr.refinement.state.records import POINT, TRIANGLE
 
@@ -51,9 +52,14 @@ def samples_of(mesh: Mesh | DeviceMesh, max_area: float | None = None, *, count:
     Args:
         mesh: at most 2^30 triangles, less `SAMPLES`; max_area: a bound on areas, besides those of the mesh.
         count: about how many, besides one in each triangle.
+
+    Raises:
+        InvalidMeshError: a coordinate or an index of a mesh that is not admitted yet is out of range; names it.
     """
     if isinstance(mesh, DeviceMesh):
         return _placed(mesh.triangles, mesh.slots, mesh.points, mesh.ancestor, mesh.area_bounds, max_area, count)
+    check_indices(mesh)
+    check_coordinates(mesh.vertices)  # areas that overflow would need any number of samples
     device = open_device("cpu")
     triangles: NDArray[np.void] = np.zeros(len(mesh.triangles), TRIANGLE)
     triangles["vertex"] = mesh.triangles

@@ -73,6 +73,12 @@ def test_areas_that_overflow_are_not_sampled(scale, bounds):
     assert (refusal.value.element, refusal.value.index) == ("vertex", 1)
 
 
+def test_areas_that_overflow_are_not_sampled_for_tiles(tmp_path):
+    mesh = dmr.Mesh(1e300 * np.array([[0, 0], [1, 0], [1, 1], [0, 1]]), [[0, 1, 2], [0, 2, 3]])
+    with pytest.raises(InvalidMeshError, match="outside the range in which geometry is exact"):
+        dmr.distributed.refine(mesh, tmp_path / "out", tile_triangles=1000, max_area=1e299, device="cpu")
+
+
 @pytest.mark.parametrize("name", ["size", "max_edge", "area"])
 def test_meshes_without_triangles_or_area_are_refused_before_sizes_are_evaluated(name):
     bound = {name: lambda points: np.ones(len(points))}
