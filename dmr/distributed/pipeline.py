@@ -57,7 +57,7 @@ def refine(
     source: MeshLike | Parts | str | PathLike[str],
     out: str | PathLike[str],
     *,
-    tile_triangles: int,
+    tile_triangles: float,
     executor: Any = None,
     workers: int | None = None,
     on_conflict: str = "resolve",
@@ -79,7 +79,7 @@ def refine(
             they are cut into tiles as they are, must be constrained Delaunay, and functions are sampled in the
             rectangle around them.
         out: a folder for the result, which is made if it is missing. All workers see it under the same name.
-        tile_triangles: triangles of the result per tile, as predicted, 1 or more.
+        tile_triangles: triangles of the result per tile, as predicted; a whole number, such as 10e6.
         executor: an executor of `concurrent.futures`, or a Dask client, that runs the tasks; None for this process.
         workers: instead of an executor, the number of processes on this machine. Worker k uses GPU k, modulo their
             number, or its share of the cores. The main module of the program is imported in each of them.
@@ -120,7 +120,7 @@ def refine_by(
     source: MeshLike | Parts | str | PathLike[str],
     out: str | PathLike[str],
     *,
-    tile_triangles: int,
+    tile_triangles: float,
     on_conflict: str,
     convex_hull: bool,
     overwrite: bool,
@@ -130,6 +130,8 @@ def refine_by(
     """Refines in tiles by an engine; arguments, result and errors are those of `refine`; `watch`: see `Reported`."""
     check_options(options)
     folder = file_path(out)
+    if isinstance(tile_triangles, float) and tile_triangles.is_integer():  # such as 10e6
+        tile_triangles = int(tile_triangles)
     tile_triangles = whole_option("tile_triangles", tile_triangles)
     convex_hull = switch("convex_hull", convex_hull)
     on_conflict = chosen("on_conflict", on_conflict, CONFLICT_POLICIES)

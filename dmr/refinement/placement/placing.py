@@ -503,5 +503,6 @@ def _vertex_attributes(mesh: Mesh, segments: Segments, division: Division, count
     start, end = (given[segments.ends[division.segment, k]] for k in range(2))
     attributes = np.zeros((count, given.shape[1]))
     attributes[: len(given)] = given
-    attributes[len(given) :][: len(start)] = start + division.parameter[:, None] * (end - start)
+    with np.errstate(invalid="ignore", over="ignore"):  # attributes may be infinite
+        attributes[len(given) :][: len(start)] = start + division.parameter[:, None] * (end - start)
     return attributes

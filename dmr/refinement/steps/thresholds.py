@@ -155,9 +155,11 @@ def _thresholds_of_angle(min_angle: float, steiner: str, conforming: bool, recip
     # Circumcenters are at a distance of at least 1 / (2 sin a).
     chosen = steiner == "petal" and limit < 2**400
     clearance = float(1 / (4 * sine * sine)) if chosen else math.inf
-    # The lens is seen under 180 - 2 a; from a = 45 on it would be larger than the circle.
+    # The lens is seen under 180 - 2 a; from a = 45 on it would be larger than the circle. A center on its boundary must
+    # be in it in spite of rounding, as that of an equilateral triangle if a = 30: otherwise the refinement of an
+    # equilateral domain may not end.
     doubled_cosine = max(2 * cosine * cosine - 1, Fraction(0))
-    lens = 0.0 if conforming or not recipe.lens else float(doubled_cosine * doubled_cosine)
+    lens = 0.0 if conforming or not recipe.lens else float(doubled_cosine * doubled_cosine) * (1.0 - MARGIN)
     return Thresholds(
         float(cosine * cosine) * (1.0 - MARGIN),
         math.inf,

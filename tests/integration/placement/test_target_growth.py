@@ -90,7 +90,7 @@ def test_many_tiny_holes_need_few_triangles(device_options):
     domain = domains.polygon(SQUARE.vertices, holes=holes_on_a_grid(6, 1e-4))
     fine = dmr.refine(domain, size=0.05, **device_options)
     assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
-    assert len(fine.mesh.triangles) < 20_000
+    assert len(fine.mesh.triangles) < 25_000
     assert smallest_angles(fine.mesh).mean() >= 45  # 37 without a size
     centroids = fine.mesh.vertices[fine.mesh.triangles].mean(axis=1)
     is_far = np.hypot(*(centroids - (0.5, 1.0)).T) < 0.06  # from all holes
@@ -268,7 +268,7 @@ def test_sizes_grow_linearly_from_a_long_fine_shore():
     sea = domains.polygon([(-1.7, -1.7), (1.7, -1.7), (1.7, 1.7), (-1.7, 1.7)], [island])
     mesh = dmr.refine(sea, size=0.25, device="cpu", threads=1).mesh
     assert dmr.validate(mesh, input=sea, min_angle=30).ok
-    assert 0.86 < len(mesh.triangles) / 3048 < 1.05
+    assert 0.9 < len(mesh.triangles) / 3048 < 1.1
 
 
 @pytest.mark.parametrize(("width", "size", "in_gmsh"), [(0.02, 0.08, 3428), (0.02, 0.15, 1044), (0.05, 0.3, 372)])

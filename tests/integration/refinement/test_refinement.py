@@ -287,3 +287,12 @@ def test_no_rounds_are_prepared_for_a_small_mesh_that_is_good(monkeypatch):
     again = dmr.refine(fine, max_area=0.01, device="cpu", threads=1)
     assert (again.rounds, again.attempts, again.loop, again.complete) == (0, 0, "device", True)
     np.testing.assert_array_equal(again.mesh.triangles.shape, fine.triangles.shape)
+
+
+@pytest.mark.parametrize("side", [1.5, 3.0, 7.77])
+def test_equilateral_triangles_are_refined_to_the_end(side):
+    """Their centers see a side under 120 degrees, which was just outside of the lens: more than 100,000 points."""
+    triangle = dmr.Mesh(side * np.array([(0, 0), (1, 0), (0.5, 0.75**0.5)]), [(0, 1, 2)])
+    refined = dmr.refine(triangle, max_area=0.0025 * side**2, max_steiner=2000, device="cpu")
+    assert refined.complete and len(refined.mesh.triangles) < 300
+    assert dmr.validate(refined.mesh, input=triangle, min_angle=30, max_area=0.0025 * side**2).ok

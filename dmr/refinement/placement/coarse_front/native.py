@@ -15,7 +15,7 @@ from dmr.mesh.edges import connected
 from dmr.mesh.types import Float, Int
 from dmr.triangulation.plane import Plane
 
-INTERFACE = 1  # of `coarse_front.cpp`, which has it too: increment both when arguments change
+INTERFACE = 2  # of `coarse_front.cpp`, which has it too: increment both when arguments change
 
 LIBRARY = Path(__file__).with_name("_coarse_front.so")
 
@@ -29,7 +29,7 @@ def library() -> ctypes.CDLL:
     declare(
         loaded, "dmr_coarse_front", c_int32,
         c_void_p, c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, *[c_void_p] * 3, c_int32, c_int32,
-        *[c_double] * 4,
+        *[c_double] * 3,
     )  # fmt: skip
     return loaded
 
@@ -42,7 +42,6 @@ def coarse_front(
     largest: float,
     threshold: float,
     spaced: float,
-    steps: float,
     most: int,
 ) -> tuple[Float, Float, Int, Int]:
     """Inserts a few points into the triangulation of a divided outline, with the sizes that a front would give them.
@@ -52,8 +51,7 @@ def coarse_front(
         in_domain: by label, whether a part of the plane belongs to the domain.
         largest: the size where no edge is shorter than the threshold, a length.
         spaced: by which lengths of edges are multiplied to become sizes.
-        steps: the length of the steps of the front, in sizes.
-        most: there are fewer points than this; steps are longer if there would be more.
+        most: points of the front.
 
     Returns:
         The vertices, those of the plane first; the sizes there; the triangles, and their neighbours.
@@ -73,7 +71,7 @@ def coarse_front(
     added = library().dmr_coarse_front(
         address_of(points), address_of(sizes), n, address_of(corners), address_of(neighbours), address_of(labels),
         count, address_of(filled), address_of(parts), address_of(walls), len(walls), most,
-        largest, threshold, spaced, steps,
+        largest, threshold, spaced,
     )  # fmt: skip
     if added == NO_MEMORY:
         raise MemoryError
