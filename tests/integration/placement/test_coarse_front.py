@@ -17,9 +17,7 @@ def front_in(outline: Pslg, *, most=10_000, largest=0.2):
     plane = triangulate_plane(outline)
     in_domain = np.ones(plane.parts, bool)
     in_domain[[OUTSIDE, *plane.hole_labels]] = False
-    found = coarse_front(
-        outline.vertices, plane, in_domain, largest=largest, threshold=largest, spaced=1.0, most=most
-    )
+    found = coarse_front(outline.vertices, plane, in_domain, largest=largest, threshold=largest, spaced=1.0, most=most)
     return *found, plane
 
 
