@@ -10,11 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.number_arrays import sum_in_order
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.coarse_front.native import coarse_front
-from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.targets import SPACED
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
@@ -43,35 +41,14 @@ def extended(
     in_domain = np.zeros(plane.parts, bool)
     in_domain[plane.left] = True
     in_domain[plane.right[inner[plane.edge_segments]]] = True
-    vertices, sizes, triangles, neighbours = coarse_front(
+    front = coarse_front(
         np.concatenate([points, plane.new_vertices]), plane, in_domain,
         largest=most, threshold=threshold, spaced=SPACED, most=MOST,
     )  # fmt: skip
+    sizes = front.sizes
     if smaller:
-        filled = np.ones(len(triangles), bool)
-        filled[: len(plane.labels)] = in_domain[plane.labels]
-        growth, wanted = _growth(vertices, sizes, triangles[filled])
-        sizes *= 1.0 - SMALLER_PER_GROWTH * growth - SMALLER_PER_PIECE * min(len(pieces) / wanted, MOST_PIECES)
-    mesh = Mesh.unchecked(vertices=vertices, triangles=triangles)
-    record_triangulation(mesh, Links(lambda: neighbours, np.empty(0, np.int32)))
+        share = min(len(pieces) / max(front.wanted, 1.0), MOST_PIECES)
+        sizes *= 1.0 - SMALLER_PER_GROWTH * front.growth - SMALLER_PER_PIECE * share
+    mesh = Mesh.unchecked(vertices=front.vertices, triangles=front.triangles)
+    record_triangulation(mesh, Links(lambda: front.neighbours, np.empty(0, np.int32)))
     return SizeField(mesh, sizes, on="vertices")
-
-
-def _growth(vertices: Float, sizes: Float, triangles: Int) -> tuple[float, float]:
-    """Returns the mean of the growth of sizes per unit of distance, which is at most 1, over the triangles that are
-    wanted, and how many these are.
-
-    Args:
-        vertices: (n, 2); sizes: (n,) there; triangles: (t, 3), in which sizes are interpolated.
-    """
-    mean = sizes[triangles].mean(axis=1)
-    found = sizes[triangles] / mean[:, None]
-    (x, y), (u, v) = ((vertices[triangles[:, k]] - vertices[triangles[:, 0]]).T / mean for k in (1, 2))
-    to_first, to_second = (found[:, k] - found[:, 0] for k in (1, 2))
-    twice_area = x * v - y * u
-    rise = lengths(np.stack([to_first * v - to_second * y, to_second * x - to_first * u], axis=1))  # times twice_area
-    with np.errstate(divide="ignore", invalid="ignore"):
-        growth = np.where(rise < twice_area, rise / twice_area, 1.0)
-    wanted = twice_area / (0.5 * np.sqrt(3.0))
-    total = sum_in_order(wanted)
-    return sum_in_order(wanted * growth) / total, total

@@ -18,7 +18,7 @@ def front_in(outline: Pslg, *, most=10_000, largest=0.2):
     in_domain = np.ones(plane.parts, bool)
     in_domain[[OUTSIDE, *plane.hole_labels]] = False
     found = coarse_front(outline.vertices, plane, in_domain, largest=largest, threshold=largest, spaced=1.0, most=most)
-    return *found, plane
+    return *found[:4], plane
 
 
 def rectangle(fine, coarse, width=4.0, height=1.0):
@@ -91,3 +91,20 @@ def test_steps_become_longer_so_that_large_domains_have_few_points():
 def test_it_stops_when_it_has_as_many_points_as_it_may_have():
     outline = domains.polygon(domains.circle_points(1.0, 100))
     assert len(front_in(outline, most=200)[0]) == 300
+
+
+def test_the_mean_growth_and_the_number_of_wanted_triangles_are_measured():
+    """By sums over the triangles of exact gradients, and of areas over those of equilateral triangles."""
+    outline = rectangle(fine=50, coarse=5)
+    plane = triangulate_plane(outline)
+    in_domain = np.ones(plane.parts, bool)
+    in_domain[OUTSIDE] = False
+    front = coarse_front(outline.vertices, plane, in_domain, largest=0.2, threshold=0.2, spaced=1.0, most=1000)
+    mesh = Mesh(front.vertices, front.triangles)
+    corners, sizes = mesh.vertices[mesh.triangles], front.sizes[mesh.triangles]
+    ways = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=1)
+    rises = np.stack([sizes[:, 1] - sizes[:, 0], sizes[:, 2] - sizes[:, 0]], axis=1)
+    growth = np.minimum(np.hypot(*np.linalg.solve(ways, rises[..., None])[..., 0].T), 1.0)
+    wanted = mesh.areas / (np.sqrt(3) / 4 * sizes.mean(axis=1) ** 2)
+    assert front.wanted == pytest.approx(wanted.sum(), rel=1e-9)
+    assert front.growth == pytest.approx((wanted * growth).sum() / wanted.sum(), rel=1e-9)

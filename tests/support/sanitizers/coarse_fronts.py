@@ -34,7 +34,7 @@ def main(library=None):
         in_domain = np.zeros(plane.parts, bool)
         in_domain[plane.left] = True
         found = native.coarse_front(vertices, plane, in_domain, largest=0.3, threshold=0.3, spaced=1.0, most=most)
-        print(json.dumps([corners, most, digest(*found)]))
+        print(json.dumps([corners, most, digest(*found[:4])]))
 
 
 if __name__ == "__main__":

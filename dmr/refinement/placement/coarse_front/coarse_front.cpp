@@ -109,6 +109,29 @@ class CoarseFront {
         return inserted();
     }
 
+    // The mean growth of sizes per unit of distance, at most 1, over the triangles that are wanted, and how many these
+    // are.
+    void measure(double &growth, double &wanted) const {
+        growth = wanted = 0.0;
+        for (int32 t = 0; t < triangles_; ++t) {
+            if (t < outline_.triangles && !is_filled(t))
+                continue;
+            // In units of the mean size, where a wanted triangle has an area of sqrt(3) / 4.
+            const double *sizes = outline_.sizes;
+            const double first = sizes[corner(t, 0)], second = sizes[corner(t, 1)], third = sizes[corner(t, 2)];
+            const double mean = (first + second + third) / 3.0;
+            const Point a = at(corner(t, 0)), b = at(corner(t, 1)), c = at(corner(t, 2));
+            const double x = (b.x - a.x) / mean, y = (b.y - a.y) / mean, rise = (second - first) / mean;
+            const double u = (c.x - a.x) / mean, v = (c.y - a.y) / mean, other = (third - first) / mean;
+            const double twice_area = x * v - y * u;
+            const double along_x = rise * v - other * y, along_y = other * x - rise * u; // times twice the area
+            wanted += twice_area;
+            growth += std::min(std::sqrt(along_x * along_x + along_y * along_y), twice_area);
+        }
+        growth = wanted > 0.0 ? growth / wanted : 0.0;
+        wanted /= HEIGHT;
+    }
+
   private:
     Point at(int32 vertex) const { return outline_.points[vertex]; }
     int32 corner(int32 t, int k) const { return outline_.corners[3 * size_t(t) + k]; }
@@ -364,14 +387,15 @@ class CoarseFront {
 
 } // namespace
 
-extern "C" int32_t dmr_coarse_front_interface() { return 2; }
+extern "C" int32_t dmr_coarse_front_interface() { return 3; }
 
-// Sets the sizes at the first `vertices` points, and inserts `most` more at most. Returns how many, or NO_MEMORY.
+// Sets the sizes at the first `vertices` points, and inserts `most` more at most. Measures the mean growth of
+// sizes and the number of triangles that are wanted. Returns how many points are inserted, or NO_MEMORY.
 extern "C" int32_t dmr_coarse_front(double *points, double *sizes, int32_t vertices, int32_t *corners,
                                     int32_t *neighbours, const int32_t *labels, int32_t triangles,
                                     const unsigned char *filled, const int32_t *parts, const int32_t *walls,
-                                    int32_t wall_count, int32_t most, double largest, double threshold,
-                                    double spaced) try {
+                                    int32_t wall_count, int32_t most, double largest, double threshold, double spaced,
+                                    double *growth, double *wanted) try {
     const Outline outline = {reinterpret_cast<Point *>(points),
                              sizes,
                              corners,
@@ -387,7 +411,10 @@ extern "C" int32_t dmr_coarse_front(double *points, double *sizes, int32_t verti
                              largest,
                              threshold,
                              spaced};
-    return CoarseFront(outline).run();
+    CoarseFront front(outline);
+    const int32 inserted = front.run();
+    front.measure(*growth, *wanted);
+    return inserted;
 } catch (const std::bad_alloc &) {
     return NO_MEMORY;
 }

@@ -6,6 +6,7 @@ import ctypes
 from ctypes import c_double, c_int32, c_void_p
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,29 @@ from dmr.mesh.edges import connected
 from dmr.mesh.types import Float, Int
 from dmr.triangulation.plane import Plane
 
-INTERFACE = 2  # of `coarse_front.cpp`, which has it too: increment both when arguments change
+INTERFACE = 3  # of `coarse_front.cpp`, which has it too: increment both when arguments change
 
 LIBRARY = Path(__file__).with_name("_coarse_front.so")
 
 NO_MEMORY = -1
+
+
+class CoarseFront(NamedTuple):
+    """A triangulation in which sizes are interpolated.
+
+    Attributes:
+        vertices: (n, 2) those of the plane first; sizes: (n,) there.
+        triangles, neighbours: (t, 3) those of the plane first, of which some are replaced.
+        growth: the mean growth of the sizes per unit of distance, at most 1, over the triangles that are wanted.
+        wanted: how many triangles the sizes want.
+    """
+
+    vertices: Float
+    sizes: Float
+    triangles: Int
+    neighbours: Int
+    growth: float
+    wanted: float
 
 
 @cache
@@ -29,7 +48,7 @@ def library() -> ctypes.CDLL:
     declare(
         loaded, "dmr_coarse_front", c_int32,
         c_void_p, c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, *[c_void_p] * 3, c_int32, c_int32,
-        *[c_double] * 3,
+        *[c_double] * 3, c_void_p, c_void_p,
     )  # fmt: skip
     return loaded
 
@@ -43,7 +62,7 @@ def coarse_front(
     threshold: float,
     spaced: float,
     most: int,
-) -> tuple[Float, Float, Int, Int]:
+) -> CoarseFront:
     """Inserts a few points into the triangulation of a divided outline, with the sizes that a front would give them.
 
     Args:
@@ -52,9 +71,6 @@ def coarse_front(
         largest: the size where no edge is shorter than the threshold, a length.
         spaced: by which lengths of edges are multiplied to become sizes.
         most: points of the front.
-
-    Returns:
-        The vertices, those of the plane first; the sizes there; the triangles, and their neighbours.
 
     Raises:
         NativeLibraryError: the native library is missing.
@@ -68,12 +84,13 @@ def coarse_front(
     labels, filled = np.ascontiguousarray(plane.labels), in_domain.astype(np.uint8)
     parts = connected(n, *plane.edges.T).astype(np.int32)
     walls = np.concatenate([plane.left_side, plane.right_side])
+    measured = np.empty(2)
     added = library().dmr_coarse_front(
         address_of(points), address_of(sizes), n, address_of(corners), address_of(neighbours), address_of(labels),
         count, address_of(filled), address_of(parts), address_of(walls), len(walls), most,
-        largest, threshold, spaced,
+        largest, threshold, spaced, address_of(measured[:1]), address_of(measured[1:]),
     )  # fmt: skip
     if added == NO_MEMORY:
         raise MemoryError
     n, count = n + added, count + 2 * added
-    return points[:n], sizes[:n], corners[:count], neighbours[:count]
+    return CoarseFront(points[:n], sizes[:n], corners[:count], neighbours[:count], *measured.tolist())
