@@ -166,7 +166,7 @@ def test_what_cannot_be_is_refused_before_a_folder_is_made(plate, out):
         ({"workers": 2, "executor": ThreadPoolExecutor(1)}, OptionError, "executor cannot be combined with workers"),
         ({"executor": "dask"}, WrongTypeError, "executor must be an executor of concurrent.futures"),
         ({"tile_triangles": 0}, OptionError, "tile_triangles must be at least 1, not 0"),
-        ({"tile_triangles": 1e6}, WrongTypeError, "tile_triangles must be a whole number"),
+        ({"tile_triangles": 1.5}, WrongTypeError, "tile_triangles must be a whole number"),
         ({"threads": 0}, OptionError, "threads must be"),
     ):
         with pytest.raises(error, match=message):
