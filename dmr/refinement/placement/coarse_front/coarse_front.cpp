@@ -96,9 +96,10 @@ class CoarseFront {
         while (!queue_.empty() && inserted() < outline_.most) {
             const Candidate next = queue_.top();
             queue_.pop();
-            step_ = std::max(1.0, (inserted() / FIRST) * (inserted() / FIRST));
-            if (next.radius != radius_[next.triangle] ||
-                !is_large(next.triangle)) // it has been replaced, or steps grew
+            const double share = inserted() / FIRST;
+            step_ = std::max(1.0, share * share);
+            // The triangle may have been replaced, or steps have become longer.
+            if (next.radius != radius_[next.triangle] || !is_large(next.triangle))
                 continue;
             const int edge = front_edge(next.triangle);
             if (edge != NOTHING && !insert(next.triangle, edge))

@@ -70,7 +70,7 @@ def coarse_front(
         in_domain: by label, whether a part of the plane belongs to the domain.
         largest: the size where no edge is shorter than the threshold, a length.
         spaced: by which lengths of edges are multiplied to become sizes.
-        most: points of the front.
+        most: the front stops when it has inserted this many points.
 
     Raises:
         NativeLibraryError: the native library is missing.
