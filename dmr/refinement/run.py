@@ -319,6 +319,7 @@ def _placed(
             mesh, acute, target(size, settings.bounds, options.max_area, even=even), device,
             keep_segments=options.keep_segments, growth=options.grading, most=most, fitted=True,
             even=None if settings.bounds or options.max_area is not None else even, closer=CLOSER,
+            whole=True,
         )  # fmt: skip
         placement = fill(
             mesh, divided, divided.sizes, device, lattice=True, most=most, limit=settings.time_limit,

@@ -110,6 +110,7 @@ class DividedOutline:
         segments: of the mesh; everywhere: the division of all of them, also of those that are kept.
         pieces: those of this division.
         nearby: smaller sizes around short pieces of the outline; sizes: the smallest of these and those wanted.
+        filling: (k, 2) points that fill the domain, if they are known from the extension of sizes from such pieces.
         even: whether one size is wanted everywhere.
     """
 
@@ -117,6 +118,7 @@ class DividedOutline:
     everywhere: Division
     pieces: Pieces
     nearby: tuple[SizeSource, ...]
+    filling: Float | None
     sizes: SizeSource
     even: bool
 
@@ -145,6 +147,7 @@ def divide_outline(
     fitted: bool = False,
     even: bool | None = None,
     closer: float = 1.0,
+    whole: bool = False,
 ) -> DividedOutline:
     """Divides the segments of a mesh by size.
 
@@ -159,6 +162,7 @@ def divide_outline(
         fitted: whether the size is changed a little where segments then are rows of one lattice.
         even: whether one size is wanted everywhere, if that is known.
         closer: factor of sizes that vary if some segment is shorter than 3 of them.
+        whole: whether `fill` is called with the sizes of this outline, for the whole domain.
     """
     host = device if device.threads else open_device("cpu")  # few places at a time
     segments = Segments.of(mesh, acute, keep_segments)
@@ -173,18 +177,18 @@ def divide_outline(
         sizes = EqualSizes(fitting)
     everywhere = divide(mesh.vertices, segments, sizes, host, most, even=even, fits=fitting is not None)
     outline = _divided(mesh, segments, everywhere, device)
-    nearby = _beside_fine_pieces(mesh, segments, outline, sizes, growth, host)
+    nearby, filling = _beside_fine_pieces(mesh, segments, outline, sizes, growth, host, whole=whole)
     if nearby:
         lowered = smallest(sizes, *nearby)
         assert lowered is not None
-        if sizes.number is None or _has_coarse(outline, nearby[0]):
+        if filling is None and (sizes.number is None or _has_coarse(outline, nearby[0])):
             # Long segments near fine ones need more pieces: the front does not cross short ones.
             finer = divide(mesh.vertices, segments, lowered, host, most, even=even)
             changed = everywhere.where_coarse(finer, len(segments.ends))
             if changed is not everywhere:
                 everywhere, outline = changed, _divided(mesh, segments, changed, device)
         sizes = lowered
-    return DividedOutline(segments, everywhere, outline, nearby, sizes, even)
+    return DividedOutline(segments, everywhere, outline, nearby, filling, sizes, even)
 
 
 def _has_short(mesh: Mesh, segments: Segments, sizes: SizeSource, device: Device) -> bool:
@@ -221,16 +225,19 @@ def fill(
         division = Division(division.segment[:most], division.parameter[:most])
     pieces = divided.pieces if division is everywhere else _divided(mesh, segments, division, device)
     while True:
-        outline = _outline(mesh, divided, division, pieces, device)
-        in_time = min(most - len(division.segment), limit.left * POINTS_PER_SECOND)
-        front = Front(
-            outline, sizes, device, most - len(division.segment), lattice=int(in_time) if lattice else 0,
-            interpolated=divided.interpolated,
-        )  # fmt: skip
-        advances = None if report is None else _front_report(mesh, sizes, report, shares.front, front.in_lattice)
-        placed = front.run(limit, advances)
-        if lattice and len(placed) < in_time:
-            placed = _placed_closer(mesh, divided, division, outline, placed, sizes, device, int(in_time), limit)
+        left = most - len(division.segment)
+        if divided.filling is not None:
+            placed = divided.filling[:left]
+        else:
+            in_time = min(left, limit.left * POINTS_PER_SECOND)
+            outline = _outline(mesh, divided, division, pieces, device)
+            front = Front(
+                outline, sizes, device, left, lattice=int(in_time) if lattice else 0, interpolated=divided.interpolated
+            )
+            advances = None if report is None else _front_report(mesh, sizes, report, shares.front, front.in_lattice)
+            placed = front.run(limit, advances)
+            if lattice and len(placed) < in_time:
+                placed = _placed_closer(mesh, divided, division, outline, placed, sizes, device, int(in_time), limit)
         if report is not None:
             report(shares.front)
         vertices, plane = _triangulated(pieces.points, placed, pieces.ends, device)
@@ -352,9 +359,16 @@ def _divided(mesh: Mesh, segments: Segments, division: Division, device: Device)
 
 
 def _beside_fine_pieces(
-    mesh: Mesh, segments: Segments, outline: Pieces, sizes: SizeSource, growth: float | None, device: Device
-) -> tuple[SizeSource, ...]:
-    """Returns smaller sizes around pieces of the outline that are shorter than wanted.
+    mesh: Mesh,
+    segments: Segments,
+    outline: Pieces,
+    sizes: SizeSource,
+    growth: float | None,
+    device: Device,
+    *,
+    whole: bool,
+) -> tuple[tuple[SizeSource, ...], Float | None]:
+    """Returns smaller sizes around pieces of the outline that are shorter than wanted, and the `filling`.
 
     They grow with the distance from these. One size for all places says nothing about the interior in particular:
     there, unless `growth` is given, lengths of pieces are interpolated across the domain instead.
@@ -365,22 +379,26 @@ def _beside_fine_pieces(
     wanted = sizes.at(points, device)
     there = np.minimum(wanted[pieces[:, 0]], wanted[pieces[:, 1]])
     if sizes.number is not None and growth is None:
-        whole = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
-        some_short = bool((SPACED * whole < ALMOST * SHORT * there).any())
+        undivided = lengths(mesh.vertices[segments.ends[:, 1]] - mesh.vertices[segments.ends[:, 0]])[origin]
+        some_short = bool((SPACED * undivided < ALMOST * SHORT * there).any())
         shorter = np.isfinite(there) & (length < (1.0 if some_short else FINE) * there)
         if not shorter.any():
-            return ()
+            return (), None
         threshold = sizes.number * (1.0 if some_short else FINE)
-        return (extended(points, pieces, segments.right[origin], sizes.number, threshold, smaller=some_short),)
+        found = extended(
+            points, pieces, segments.right[origin], sizes.number, threshold, smaller=some_short,
+            whole=whole and some_short and not segments.kept.any(),
+        )  # fmt: skip
+        return (found.sizes,), found.filling
     fine = np.isfinite(there) & (length < FINE * there)
     if not fine.any():
-        return ()
+        return (), None
     start, end = (points[pieces[fine, k]] for k in range(2))
     if growth is None:
         mean = sum_in_order(length[fine] / there[fine]) / int(fine.sum())
         wanted_growth = _growth_beside(start, end, there[fine], sizes, device)
         growth = min(max(GROWTH * max(REFERENCE / mean, 1.0), wanted_growth + FASTER), STEEPEST)
-    return (SegmentSizes(start, end, length[fine], growth),)
+    return (SegmentSizes(start, end, length[fine], growth),), None
 
 
 def _growth_beside(start: Float, end: Float, there: Float, sizes: SizeSource, device: Device) -> float:

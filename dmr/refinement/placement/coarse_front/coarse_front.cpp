@@ -2,8 +2,8 @@
 //
 // Gmsh's Frontal-Delaunay begins with a triangulation of the divided outline, in which each vertex has a size. A new
 // point has the size that is interpolated in the triangle in which it lies at that time. As points come, the triangles
-// change, and sizes mix. This is the same process, whose steps become longer: the first points, in the triangles that
-// are largest beside their sizes, decide what is interpolated later.
+// change, and sizes mix. This is the same process. It fills a small domain with points. In a large one its steps become
+// longer: the first points, in the triangles that are largest beside their sizes, decide what is interpolated later.
 //
 // A triangle is large if the radius of its circumcircle is more than 0.71 steps. The front consists of the large
 // triangles that have a wall, or a triangle that is not large, across some edge. The one with the largest radius in
@@ -26,10 +26,9 @@ constexpr double HEIGHT = 0.86602540378443865; // of an equilateral triangle
 constexpr double TOO_NEAR = 0.5;               // steps: no point is inserted nearer to a corner of its cavity,
 constexpr double TOO_NEAR_TO_OUTLINE = 0.4;    // or to an edge of its cavity between vertices of the outline
 constexpr double OF_LONGER = 0.5;              // of the longest piece at a vertex: its least size
-// Steps are one size long until there are FIRST points, and then (points / FIRST)^2 sizes: a mesh with a million points
-// has a coarse front with 5,500. (With 500, 10 of 319 random outlines have 10% more or fewer triangles than in Gmsh,
-// with 1,000 and more 8, as many as with steps of one size.)
-constexpr double FIRST = 1000.0;
+// After its first steps, of one size, a step is (1 + further points / LONGER)^2 sizes long: a mesh with a million points
+// has a coarse front with 5,500.
+constexpr double LONGER = 1000.0;
 // Between two tiny parts that are far from each other, sizes grow at least by GROWTH x^1.5 per unit of distance, and by
 // MOST_GROWTH at most, where 1 + x is TINY times their distance over the larger extent. Gmsh's hardly grow there: 16
 // holes of 12 short edges can give it a million triangles.
@@ -44,7 +43,7 @@ struct Outline {
     const unsigned char *filled; // by label: whether the part belongs to the domain
     const int32 *parts;          // of the outline: equal numbers, below `vertices`, for vertices that pieces connect
     const int32 *walls;          // half-edges on both sides of pieces, triangle << 2 | edge; NOTHING beyond the hull
-    int32 vertices, triangles, wall_count, most;
+    int32 vertices, triangles, wall_count, unit_steps, most;
     double largest, threshold, spaced; // as in native.py
 };
 
@@ -96,8 +95,8 @@ class CoarseFront {
         while (!queue_.empty() && inserted() < outline_.most) {
             const Candidate next = queue_.top();
             queue_.pop();
-            const double share = inserted() / FIRST;
-            step_ = std::max(1.0, share * share);
+            const double further = std::max(0, inserted() - outline_.unit_steps) / LONGER;
+            step_ = (1.0 + further) * (1.0 + further);
             // The triangle may have been replaced, or steps have become longer.
             if (next.radius != radius_[next.triangle] || !is_large(next.triangle))
                 continue;
@@ -388,14 +387,14 @@ class CoarseFront {
 
 } // namespace
 
-extern "C" int32_t dmr_coarse_front_interface() { return 3; }
+extern "C" int32_t dmr_coarse_front_interface() { return 4; }
 
 // Sets the sizes at the first `vertices` points, and inserts `most` more at most. Measures the mean growth of
 // sizes and the number of triangles that are wanted. Returns how many points are inserted, or NO_MEMORY.
 extern "C" int32_t dmr_coarse_front(double *points, double *sizes, int32_t vertices, int32_t *corners,
                                     int32_t *neighbours, const int32_t *labels, int32_t triangles,
                                     const unsigned char *filled, const int32_t *parts, const int32_t *walls,
-                                    int32_t wall_count, int32_t most, double largest, double threshold, double spaced,
+                                    int32_t wall_count, int32_t unit_steps, int32_t most, double largest, double threshold, double spaced,
                                     double *growth, double *wanted) try {
     const Outline outline = {reinterpret_cast<Point *>(points),
                              sizes,
@@ -408,6 +407,7 @@ extern "C" int32_t dmr_coarse_front(double *points, double *sizes, int32_t verti
                              vertices,
                              triangles,
                              wall_count,
+                             unit_steps,
                              most,
                              largest,
                              threshold,

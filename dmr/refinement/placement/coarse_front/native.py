@@ -16,7 +16,7 @@ from dmr.mesh.edges import connected
 from dmr.mesh.types import Float, Int
 from dmr.triangulation.plane import Plane
 
-INTERFACE = 3  # of `coarse_front.cpp`, which has it too: increment both when arguments change
+INTERFACE = 4  # of `coarse_front.cpp`, which has it too: increment both when arguments change
 
 LIBRARY = Path(__file__).with_name("_coarse_front.so")
 
@@ -47,7 +47,7 @@ def library() -> ctypes.CDLL:
     loaded = load_library(LIBRARY, ("dmr_coarse_front_interface", INTERFACE))
     declare(
         loaded, "dmr_coarse_front", c_int32,
-        c_void_p, c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, *[c_void_p] * 3, c_int32, c_int32,
+        c_void_p, c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, *[c_void_p] * 3, *[c_int32] * 3,
         *[c_double] * 3, c_void_p, c_void_p,
     )  # fmt: skip
     return loaded
@@ -61,6 +61,7 @@ def coarse_front(
     largest: float,
     threshold: float,
     spaced: float,
+    unit_steps: int,
     most: int,
 ) -> CoarseFront:
     """Inserts a few points into the triangulation of a divided outline, with the sizes that a front would give them.
@@ -70,6 +71,7 @@ def coarse_front(
         in_domain: by label, whether a part of the plane belongs to the domain.
         largest: the size where no edge is shorter than the threshold, a length.
         spaced: by which lengths of edges are multiplied to become sizes.
+        unit_steps: the first steps are one size long, and so many; the others become longer.
         most: the front stops when it has inserted this many points.
 
     Raises:
@@ -87,7 +89,7 @@ def coarse_front(
     measured = np.empty(2)
     added = library().dmr_coarse_front(
         address_of(points), address_of(sizes), n, address_of(corners), address_of(neighbours), address_of(labels),
-        count, address_of(filled), address_of(parts), address_of(walls), len(walls), most,
+        count, address_of(filled), address_of(parts), address_of(walls), len(walls), unit_steps, most,
         largest, threshold, spaced, address_of(measured[:1]), address_of(measured[1:]),
     )  # fmt: skip
     if added == NO_MEMORY:
