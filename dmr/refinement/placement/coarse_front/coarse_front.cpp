@@ -221,7 +221,7 @@ class CoarseFront {
 
     // The first edge from which the front can advance into a triangle.
     int front_edge(int32 t) const {
-        for (int k = 0; k < 3; ++k)
+        for (const int k : {2, 0, 1})
             if (is_wall(t, k) || (!is_large(neighbour(t, k)) && radius_[neighbour(t, k)] > 0.0))
                 return k;
         return NOTHING;
