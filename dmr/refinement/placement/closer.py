@@ -2,9 +2,9 @@
 
 Gmsh's pieces of segments are no longer than the size, and its edges in the interior are as long as they are. Where
 all segments are long, ours are as long as the size, whichever way the segments are rounded. If Gmsh's are only a little
-shorter, the numbers of triangles are within a tenth of each other if our edges are at most about 0.98 sizes long. Their
-mean is known from the number of triangles as soon as the points are placed, and scatters by 0.01. So the points of
-meshes with longer edges are placed once more.
+shorter, the numbers of triangles are within a tenth of each other if our edges are at most about 0.98 sizes long, or a
+hundredth longer than its pieces. Their mean is known from the number of triangles as soon as the points are placed, and
+scatters by 0.01. So the points of meshes with longer edges are placed once more.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.targets import SPACED
 
 SHORTEST = 3.0  # sizes: all segments are at least as long
-# Gmsh's mean piece, in sizes. With shorter ones the number of triangles could be reached only by edges that are too
-# short, with longer ones it is near anyway.
-LEAST_PIECE, MOST_PIECE = 0.89, 0.97
-TOO_LONG, AIM, LEAST = 0.9795, 0.977, 0.9705  # mean edges, in sizes: of a first placement, and wanted of a second one
+LEAST_PIECE = 0.89  # Gmsh's mean piece, in sizes: its number of triangles is reached by edges that are long enough
+# Mean edges of a first placement that are too long, in sizes, and if it is more, in Gmsh's pieces.
+TOO_LONG, LONGER = 0.9795, 1.01
+AIM, LEAST = 0.977, 0.9705  # mean edges of a second placement, in sizes: wanted, and the shortest
 COVERAGE = 1.002  # triangles, times the area of equilateral ones with the mean edge, over the area of the domain
 
 
-def is_rounded_up_by_gmsh(mesh: Mesh, segments: Segments, spacing: float) -> bool:
-    """Whether all segments are long, and Gmsh's pieces of them a little shorter than the size.
+def longest_mean_edge(mesh: Mesh, segments: Segments, spacing: float) -> float:
+    """Returns the longest mean edge, in sizes, with about as many triangles as in Gmsh's mesh.
+
+    It is inf if some segment is short, or Gmsh's pieces are so short that such edges would be too short.
 
     Args:
         mesh: the input; segments: its segments; spacing: the size with which points are placed.
@@ -38,9 +40,9 @@ def is_rounded_up_by_gmsh(mesh: Mesh, segments: Segments, spacing: float) -> boo
     ends = mesh.vertices[segments.ends]
     length = lengths(ends[:, 1] - ends[:, 0]) * (SPACED / spacing)
     if length.min() < ALMOST * SHORTEST:
-        return False
-    pieces = float(np.ceil(length - TOLERANCE).sum())
-    return LEAST_PIECE < sum_in_order(length) / pieces < MOST_PIECE
+        return math.inf
+    piece = sum_in_order(length) / float(np.ceil(length - TOLERANCE).sum())
+    return max(TOO_LONG, LONGER * piece) if piece > LEAST_PIECE else math.inf
 
 
 def mean_edge(mesh: Mesh, segments: Segments, division: Division, placed: int, spacing: float) -> float:

@@ -23,7 +23,7 @@ from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import ALMOST, Division, divide
-from dmr.refinement.placement.closer import AIM, LEAST, TOO_LONG, is_rounded_up_by_gmsh, mean_edge
+from dmr.refinement.placement.closer import AIM, LEAST, longest_mean_edge, mean_edge
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.lattice import fitting_size
@@ -278,7 +278,7 @@ def _placed_closer(
     host = device if device.threads else open_device("cpu")
     spacing = float(sizes.at(mesh.vertices[:1], host)[0])
     edge = mean_edge(mesh, divided.segments, division, len(placed), spacing)
-    if edge <= TOO_LONG or not is_rounded_up_by_gmsh(mesh, divided.segments, spacing):
+    if edge <= longest_mean_edge(mesh, divided.segments, spacing):
         return placed
     factor = AIM / edge
     closer = Multiple(sizes, factor) if sizes.number is None else EqualSizes(spacing * factor)  # the same sizes
