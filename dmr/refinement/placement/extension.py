@@ -63,7 +63,7 @@ def extended(
     unit_steps = FEW if whole and fewest <= FEW else UNIT_STEPS
     front = coarse_front(
         vertices, plane, in_domain,
-        largest=side, threshold=threshold / SPACED, spaced=1.0, unit_steps=unit_steps, most=MOST,
+        largest=side, threshold=threshold / SPACED, unit_steps=unit_steps, most=MOST,
     )  # fmt: skip
     filling = front.vertices[len(vertices) :]
     is_whole = whole and len(filling) <= unit_steps and len(vertices) == len(points)

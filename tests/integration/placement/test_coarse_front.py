@@ -12,12 +12,14 @@ from dmr.triangulation.native import triangulate_plane
 from dmr.triangulation.plane import OUTSIDE
 
 
-def front_in(outline: Pslg, *, most=10_000, largest=0.2):
+def front_in(outline: Pslg, *, most=10_000, largest=0.2, unit_steps=1000):
     """The coarse front in the polygon, whose segments are its pieces; and the triangulation that it starts from."""
     plane = triangulate_plane(outline)
     in_domain = np.ones(plane.parts, bool)
     in_domain[[OUTSIDE, *plane.hole_labels]] = False
-    found = coarse_front(outline.vertices, plane, in_domain, largest=largest, threshold=largest, spaced=1.0, most=most)
+    found = coarse_front(
+        outline.vertices, plane, in_domain, largest=largest, threshold=largest, unit_steps=unit_steps, most=most
+    )
     return *found[:4], plane
 
 
@@ -99,7 +101,7 @@ def test_the_mean_growth_and_the_number_of_wanted_triangles_are_measured():
     plane = triangulate_plane(outline)
     in_domain = np.ones(plane.parts, bool)
     in_domain[OUTSIDE] = False
-    front = coarse_front(outline.vertices, plane, in_domain, largest=0.2, threshold=0.2, spaced=1.0, most=1000)
+    front = coarse_front(outline.vertices, plane, in_domain, largest=0.2, threshold=0.2, unit_steps=1000, most=1000)
     mesh = Mesh(front.vertices, front.triangles)
     corners, sizes = mesh.vertices[mesh.triangles], front.sizes[mesh.triangles]
     ways = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=1)

@@ -142,7 +142,7 @@ def test_pieces_are_alike_in_all_corners_of_a_layer(h):
     layers = Pslg(corners, segments)
     mesh = dmr.refine(layers, size=h, device="cpu").mesh
     assert dmr.validate(mesh, input=layers, min_angle=30).ok
-    assert smallest_angles(mesh).min() > 40.5  # 36.5, 36.2 and 31.8 if corners on one side of a layer did not follow
+    assert smallest_angles(mesh).min() > 39  # 36.5, 36.2 and 31.8 if corners on one side of a layer did not follow
 
 
 def test_pieces_in_narrow_domains_are_not_longer_than_the_size():

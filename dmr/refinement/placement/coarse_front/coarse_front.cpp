@@ -26,8 +26,8 @@ constexpr double HEIGHT = 0.86602540378443865; // of an equilateral triangle
 constexpr double TOO_NEAR = 0.5;               // steps: no point is inserted nearer to a corner of its cavity,
 constexpr double TOO_NEAR_TO_OUTLINE = 0.4;    // or to an edge of its cavity between vertices of the outline
 constexpr double OF_LONGER = 0.5;              // of the longest piece at a vertex: its least size
-// After its first steps, of one size, a step is (1 + further points / LONGER)^2 sizes long: a mesh with a million points
-// has a coarse front with 5,500.
+// After its first steps, of one size, a step is (1 + further points / LONGER)^2 sizes long: a mesh with a million
+// points has a coarse front with 5,500.
 constexpr double LONGER = 1000.0;
 // Between two tiny parts that are far from each other, sizes grow at least by GROWTH x^1.5 per unit of distance, and by
 // MOST_GROWTH at most, where 1 + x is TINY times their distance over the larger extent. Gmsh's hardly grow there: 16
@@ -44,7 +44,7 @@ struct Outline {
     const int32 *parts;          // of the outline: equal numbers, below `vertices`, for vertices that pieces connect
     const int32 *walls;          // half-edges on both sides of pieces, triangle << 2 | edge; NOTHING beyond the hull
     int32 vertices, triangles, wall_count, unit_steps, most;
-    double largest, threshold, spaced; // as in native.py
+    double largest, threshold; // as in native.py
 };
 
 struct Candidate {
@@ -200,7 +200,7 @@ class CoarseFront {
     }
 
     double length(int32 t, int k) const {
-        const double found = outline_.spaced * distance(at(corner(t, (k + 1) % 3)), at(corner(t, (k + 2) % 3)));
+        const double found = distance(at(corner(t, (k + 1) % 3)), at(corner(t, (k + 2) % 3)));
         return found < outline_.threshold ? found : outline_.largest;
     }
 
@@ -394,8 +394,8 @@ extern "C" int32_t dmr_coarse_front_interface() { return 4; }
 extern "C" int32_t dmr_coarse_front(double *points, double *sizes, int32_t vertices, int32_t *corners,
                                     int32_t *neighbours, const int32_t *labels, int32_t triangles,
                                     const unsigned char *filled, const int32_t *parts, const int32_t *walls,
-                                    int32_t wall_count, int32_t unit_steps, int32_t most, double largest, double threshold, double spaced,
-                                    double *growth, double *wanted) try {
+                                    int32_t wall_count, int32_t unit_steps, int32_t most, double largest,
+                                    double threshold, double *growth, double *wanted) try {
     const Outline outline = {reinterpret_cast<Point *>(points),
                              sizes,
                              corners,
@@ -410,8 +410,7 @@ extern "C" int32_t dmr_coarse_front(double *points, double *sizes, int32_t verti
                              unit_steps,
                              most,
                              largest,
-                             threshold,
-                             spaced};
+                             threshold};
     CoarseFront front(outline);
     const int32 inserted = front.run();
     front.measure(*growth, *wanted);

@@ -48,7 +48,7 @@ def library() -> ctypes.CDLL:
     declare(
         loaded, "dmr_coarse_front", c_int32,
         c_void_p, c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_int32, *[c_void_p] * 3, *[c_int32] * 3,
-        *[c_double] * 3, c_void_p, c_void_p,
+        *[c_double] * 2, c_void_p, c_void_p,
     )  # fmt: skip
     return loaded
 
@@ -60,7 +60,6 @@ def coarse_front(
     *,
     largest: float,
     threshold: float,
-    spaced: float,
     unit_steps: int,
     most: int,
 ) -> CoarseFront:
@@ -70,7 +69,6 @@ def coarse_front(
         vertices: (n, 2) those of the plane; plane: the triangulation of the outline and its surroundings.
         in_domain: by label, whether a part of the plane belongs to the domain.
         largest: the size where no edge is shorter than the threshold, a length.
-        spaced: by which lengths of edges are multiplied to become sizes.
         unit_steps: the first steps are one size long, and so many; the others become longer.
         most: the front stops when it has inserted this many points.
 
@@ -90,7 +88,7 @@ def coarse_front(
     added = library().dmr_coarse_front(
         address_of(points), address_of(sizes), n, address_of(corners), address_of(neighbours), address_of(labels),
         count, address_of(filled), address_of(parts), address_of(walls), len(walls), unit_steps, most,
-        largest, threshold, spaced, address_of(measured[:1]), address_of(measured[1:]),
+        largest, threshold, address_of(measured[:1]), address_of(measured[1:]),
     )  # fmt: skip
     if added == NO_MEMORY:
         raise MemoryError
