@@ -22,7 +22,7 @@ from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
 FEW = 5_000  # points: a domain that needs no more gets those of the coarse front,
-UNIT_STEPS = 1_000  # which in other domains has so many steps of one size (with 500, numbers of triangles scatter more),
+UNIT_STEPS = 500  # which in other domains has so many steps of one size,
 MOST = 20_000  # and so many points at most, which would suffice for meshes with 10^9
 # Our meshes have fewer triangles than Gmsh's with the same sizes where these grow, and beside the outline: by how much
 # sizes are smaller, if asked for, per mean growth, and per piece of the outline for each triangle (fitted to 377

@@ -1,7 +1,7 @@
 """Smooths the points that the front has placed, in their triangulation (`cuda_src/placement`: `smoothing`, `lifting`).
 
-Where two fronts meet, points are too near to each other or too far apart. A few rounds of Laplace's smoothing, with
-flips, spread this; then the vertices of the smallest angles are moved until these angles are larger, or no move helps.
+Where two fronts meet, points are too near to each other or too far apart. A few rounds of Laplace's smoothing spread
+this, and edges are flipped; then the vertices of the smallest angles are moved until these angles are larger, or no move helps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dmr.refinement.state.records import POINT
 from dmr.refinement.steps.thresholds import cosine_and_sine
 from dmr.triangulation.rounds.epochs import Epochs
 
-EVEN_ROUNDS, ROUNDS = (6,), (6, 6)  # of Laplace's smoothing, before each time that edges are flipped
+EVEN_ROUNDS, ROUNDS = 6, 10  # of Laplace's smoothing: where one size is wanted, or sizes vary
 LIFTED_ANGLE, EVENLY_LIFTED_ANGLE = 42.0, 44.0  # degrees; smaller angles are lifted: where sizes vary, or one is wanted
 LIFTS, SWEEPS = 12, 8  # times that the mesh is made Delaunay again, and moves before each
 FEW_STARS = 256  # one team moves these vertices faster than ten launches
@@ -36,17 +36,12 @@ def smooth(state: DeviceMesh, epochs: Epochs, *, even: bool = False, report: Rep
         even: whether one size is wanted: then most points are those of a lattice, which are where they should be.
         report: called several times with the part of the work that is done, up to 1.
     """
-    incident, done = _incident(state), 0
-    averaging = _Averaging(state)
-    batches = EVEN_ROUNDS if even else ROUNDS
-    for rounds in batches:
-        averaging.prepare(incident)
-        averaging.run(incident, rounds)
-        done += rounds
-        if report is not None:
-            report(AVERAGED * done / sum(batches))
-        if make_delaunay(state, epochs):
-            incident = _incident(state)
+    incident = _incident(state)
+    _Averaging(state, incident).run(EVEN_ROUNDS if even else ROUNDS)
+    if report is not None:
+        report(AVERAGED)
+    if make_delaunay(state, epochs):
+        incident = _incident(state)
     lifted = EVENLY_LIFTED_ANGLE if even else LIFTED_ANGLE
     _lift(state, epochs, incident, lifted, part_of(report, AVERAGED, 1.0))
     if report is not None:
@@ -63,26 +58,17 @@ def _incident(state: DeviceMesh) -> DeviceArray:
 class _Averaging:
     """Rounds of Laplace's smoothing, with their arrays."""
 
-    def __init__(self, state: DeviceMesh) -> None:
+    def __init__(self, state: DeviceMesh, incident: DeviceArray) -> None:
         device, count = state.device, state.vertices
-        self._state, self._targets = state, [device.empty(count, POINT) for _ in range(2)]
+        self._state, self._incident = state, incident
+        self._targets = [device.empty(count, POINT) for _ in range(2)]
         self._neighbours = device.empty(count, record("Neighbours"))
         self._stays, self._found = device.zeros(count, np.int32), device.zeros(1, np.int32)
-
-    def prepare(self, incident: DeviceArray) -> None:
-        """Lists the neighbours of free vertices; call it again after flips."""
-        state = self._state
-        state.device.launch(
-            "gather_neighbours",
-            state.vertices,
-            state.triangles,
-            state.points,
-            state.vertex_origin,
-            incident,
-            self._neighbours,
+        device.launch(
+            "gather_neighbours", count, state.triangles, state.points, state.vertex_origin, incident, self._neighbours
         )
 
-    def run(self, incident: DeviceArray, rounds: int) -> None:
+    def run(self, rounds: int) -> None:
         """Moves free vertices past the means of their neighbours, several times; no triangle is reversed at the end.
 
         Only the places at the end are checked. If a triangle is reversed there, which is rare, the rounds start again,
@@ -90,20 +76,22 @@ class _Averaging:
         """
         places = self._state.points
         for turn in range(rounds):
-            places = self._averaged(places, incident, self._targets[turn % 2])
+            places = self._averaged(places, self._targets[turn % 2])
         if self._is_reversed(places):
             self._found.fill(0)
             self._stays.fill(0)
             places = self._state.points
             for turn in range(rounds):
-                before, places = places, self._averaged(places, incident, self._targets[turn % 2])
+                before, places = places, self._averaged(places, self._targets[turn % 2])
                 self._take_back(before, places)
         self._state.points.copy_from(places)
 
-    def _averaged(self, places: DeviceArray, incident: DeviceArray, targets: DeviceArray) -> DeviceArray:
+    def _averaged(self, places: DeviceArray, targets: DeviceArray) -> DeviceArray:
         """Sets targets to the places of the vertices after a round, and returns them."""
-        state, count = self._state, self._state.vertices
-        state.device.launch("average_neighbours", count, self._neighbours, state.triangles, places, incident, targets)
+        state = self._state
+        state.device.launch(
+            "average_neighbours", state.vertices, self._neighbours, state.triangles, places, self._incident, targets
+        )
         return targets
 
     def _is_reversed(self, places: DeviceArray) -> bool:

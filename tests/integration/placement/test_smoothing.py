@@ -27,10 +27,7 @@ def smoothed(vertices, rounds, device):
     origin = np.full(len(order), constant("INPUT_VERTEX"), np.int32)
     origin[np.isin(order, FREE)] = constant("FREE_VERTEX")
     state.vertex_origin[: len(order)].upload(origin)
-    incident = smoothing._incident(state)
-    averaging = smoothing._Averaging(state)
-    averaging.prepare(incident)
-    averaging.run(incident, rounds)
+    smoothing._Averaging(state, smoothing._incident(state)).run(rounds)
     found = np.empty((len(order), 2))
     found[order] = state.points[: len(order)].download().view(np.float64).reshape(-1, 2)
     return found
