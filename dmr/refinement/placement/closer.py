@@ -25,7 +25,8 @@ SHORTEST = 3.0  # sizes: all segments are at least as long
 LEAST_PIECE = 0.89  # Gmsh's mean piece, in sizes: its number of triangles is reached by edges that are long enough
 # Mean edges of a first placement that are too long, in sizes, and if it is more, in Gmsh's pieces.
 TOO_LONG, LONGER = 0.9795, 1.01
-AIM, LEAST = 0.977, 0.9705  # mean edges of a second placement, in sizes: wanted, and the shortest
+AIM, LEAST = 0.977, 0.9705  # mean edges of a further placement, in sizes: wanted, and the shortest
+TRIES = 3  # further placements: in small meshes, numbers of rows jump
 COVERAGE = 1.002  # triangles, times the area of equilateral ones with the mean edge, over the area of the domain
 
 

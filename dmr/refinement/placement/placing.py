@@ -23,7 +23,7 @@ from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
 from dmr.refinement.placement.chains import ALMOST, Division, divide
-from dmr.refinement.placement.closer import AIM, LEAST, longest_mean_edge, mean_edge
+from dmr.refinement.placement.closer import AIM, LEAST, TRIES, longest_mean_edge, mean_edge
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.lattice import fitting_size
@@ -273,17 +273,21 @@ def _placed_closer(
         mesh, divided, sizes, device, limit: those of `fill`; division, outline: of the segments.
         placed: the points, which are returned if others would not be better; most: the most points to place.
     """
-    if not divided.even or divided.nearby or limit.over:
+    if not divided.even or divided.nearby:
         return placed
     host = device if device.threads else open_device("cpu")
     spacing = float(sizes.at(mesh.vertices[:1], host)[0])
-    edge = mean_edge(mesh, divided.segments, division, len(placed), spacing)
-    if edge <= longest_mean_edge(mesh, divided.segments, spacing):
-        return placed
-    factor = AIM / edge
-    closer = Multiple(sizes, factor) if sizes.number is None else EqualSizes(spacing * factor)  # the same sizes
-    again = Front(outline, closer, device, most, lattice=most, interpolated=divided.interpolated).run(limit, None)
-    return again if LEAST <= mean_edge(mesh, divided.segments, division, len(again), spacing) < edge else placed
+    longest = longest_mean_edge(mesh, divided.segments, spacing)
+    edge = shortest = mean_edge(mesh, divided.segments, division, len(placed), spacing)
+    factor, tries = 1.0, 0
+    while shortest > longest and tries < TRIES and not limit.over:
+        factor, tries = factor * AIM / edge, tries + 1
+        closer = Multiple(sizes, factor) if sizes.number is None else EqualSizes(spacing * factor)  # the same sizes
+        again = Front(outline, closer, device, most, lattice=most, interpolated=divided.interpolated).run(limit, None)
+        edge = mean_edge(mesh, divided.segments, division, len(again), spacing)
+        if LEAST <= edge < shortest:
+            placed, shortest = again, edge
+    return placed
 
 
 def triangulated_with(mesh: Mesh, segments: Segments, points: Float, device: Device) -> Placement:
