@@ -149,7 +149,11 @@ def test_an_estimate_prepares_its_modules(recorded):
 
 
 def test_placement_by_size_prepares_its_modules(recorded):
-    dmr.refine(dmr.read(BRACKET), device="cpu", size=0.1)
+    bracket = dmr.read(BRACKET)
+    dmr.refine(bracket, device="cpu", size=0.1)  # filled by the host
+    assert recorded.late == set()
+    recorded.forget()
+    dmr.refine(bracket, device="cpu", size=0.03)
     assert recorded.late == set() and {*PLACEMENT} <= recorded.launched
 
 

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 import dmr
 from dmr import Pslg, domains
 from dmr.memory import open_device, pack, record
+from dmr.refinement.placement import extension
 from dmr.refinement.placement.cells import Cells, most_blocks
 from dmr.refinement.placement.lattice import CLEARANCE, EVEN, lattice_points
 from dmr.sizing.functions import EqualSizes
@@ -148,8 +149,9 @@ def cam(corners):
 
 
 @pytest.mark.parametrize(("corners", "mean"), [(90, 55), (180, 57)])
-def test_where_sizes_vary_a_little_there_is_a_lattice(corners, mean, device_options):
+def test_where_sizes_vary_a_little_there_is_a_lattice(corners, mean, device_options, monkeypatch):
     """53.9 and 54.7 degrees if only places with the largest size got a lattice: layers from round walls lose points."""
+    monkeypatch.setattr(extension, "FEW", 0)
     domain = cam(corners)
     fine = dmr.refine(domain, size=0.2, **device_options)
     assert dmr.validate(fine.mesh, input=domain, min_angle=30).ok
