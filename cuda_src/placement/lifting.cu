@@ -75,9 +75,13 @@ struct LiftedStar {
                 const Point there = {corners[k + 1].x - x[i], corners[k + 1].y - y[i]};
                 there_x[i] = there.x, there_y[i] = there.y;
                 squared_there[i] = there.x * there.x + there.y * there.y;
-                const float64 found = squared_cosine(squared_here, sides[k], squared_there[i]);
-                const float64 squared = 1.0 / (1.0 - found), cost = squared * squared * (squared * squared);
-                const float64 least = turns_left(here, there) & (found < 1.0) ? 0.0 : INFINITE;
+                // The sine of the smallest angle is twice the area over the product of the two longer sides.
+                const float64 twice_area = here.x * there.y - here.y * there.x;
+                const float64 product =
+                    greater(squared_here, squared_there[i]) * greater(lesser(squared_here, squared_there[i]), sides[k]);
+                const float64 squared = product / (twice_area * twice_area);
+                const float64 cost = squared * squared * (squared * squared);
+                const float64 least = turns_left(here, there) ? 0.0 : INFINITE;
                 sums[i] += cost > least ? cost : least; // the cost is above 0, unless the triangle is degenerate
             }
     }
