@@ -182,6 +182,7 @@ def refine(
     opened = choose_device(mesh, options, device, threads, sized=sized)
     notes: list[str] = []
     on_device = None
+    outline = isinstance(mesh, Pslg)
     started = time.perf_counter()
     if isinstance(mesh, Pslg):
         given_vertices = len(mesh.vertices)
@@ -223,8 +224,8 @@ def refine(
     if wanted is not None:
         wanted = _target(wanted, mesh, host, options.grading)
     settings = RunSettings(
-        options=options, size=wanted, bounds=bounds, functions=functions, time_limit=time_limit, progress=progress,
-        profile=profile,
+        options=options, outline=outline, size=wanted, bounds=bounds, functions=functions, time_limit=time_limit,
+        progress=progress, profile=profile,
     )  # fmt: skip
     with opened.lock, opened.current:
         start = begin(mesh, opened, settings, on_device)

@@ -85,6 +85,7 @@ class RunSettings:
 
     Attributes:
         options: the options of `dmr.refine`.
+        outline: whether the mesh is the triangulation of a graph.
         size: the wanted edge lengths, evaluated by kernels.
         bounds: the bounds by place, evaluated by kernels; functions: those of the user that they were sampled from,
             which decide in the end.
@@ -96,6 +97,7 @@ class RunSettings:
     """
 
     options: RefineOptions
+    outline: bool = False
     size: SizeSource | None = None
     bounds: LocalBounds[SizeSource] = field(default_factory=LocalBounds)
     functions: LocalBounds[SizeSource] = field(default_factory=LocalBounds)
@@ -323,7 +325,7 @@ def _placed(
         )  # fmt: skip
         placement = fill(
             mesh, divided, divided.sizes, device, lattice=True, most=most, limit=settings.time_limit,
-            report=report,
+            passes=settings.outline, report=report,
         )  # fmt: skip
     admitted = divided.shares.admitted
     with clock.phase("admit"):

@@ -35,6 +35,7 @@ def admit_placed(placement: Placement, device: Device, keep_segments: str) -> tu
     origin, parameter = np.full(len(order), FREE_VERTEX, np.int32), np.zeros(len(order))
     origin[:given], origin[on_segments] = INPUT_VERTEX, placement.division.segment
     parameter[on_segments] = placement.division.parameter
+    parameter[placement.doubles.first] = placement.doubles.parameter  # for pieces that end there
     state.vertex_origin[: len(order)].upload(origin[order])
     state.vertex_parameter[: len(order)].upload(parameter[order])
     rows = sorted_segments(mesh)[2]

@@ -22,7 +22,7 @@ from dmr.memory import Device, open_device
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.refinement.placement.chains import ALMOST, Division, divide
+from dmr.refinement.placement.chains import ALMOST, Division, Doubles, divide
 from dmr.refinement.placement.closer import AIM, LEAST, TRIES, longest_mean_edge, mean_edge
 from dmr.refinement.placement.extension import extended
 from dmr.refinement.placement.front import Front, Outline
@@ -62,6 +62,7 @@ class Placement:
         mesh: first the vertices of the input, then those on segments, then those that the front has placed. All pieces
             of segments are named, with the markers of their segments.
         segments: of the input; origin: (p,) int32, the segment of each piece; division: the vertices on segments.
+        doubles: further ones, which vertices of the input represent.
         even: whether points are placed with one size everywhere.
         on_device: the triangulation of the mesh, if it is still on the device that made it.
     """
@@ -71,6 +72,7 @@ class Placement:
     segments: Segments
     origin: Int
     division: Division
+    doubles: Doubles
     even: bool
     on_device: OnDevice | None = None
 
@@ -207,6 +209,7 @@ def fill(
     lattice: bool,
     most: int,
     limit: TimeLimit,
+    passes: bool = False,
     report: Report | None = None,
 ) -> Placement:
     """Places points between the pieces of an outline, and triangulates them.
@@ -217,6 +220,8 @@ def fill(
         lattice: whether a lattice may be placed where nearly one size is wanted.
         most: the most points to insert; the first ones of the front are placed.
         limit: the limit on seconds, which ends the front.
+        passes: whether segments may pass through vertices of the input that lie on them but for rounding: those of a
+            graph do, those of a mesh become chains of new vertices only.
         report: called several times with the part of the placement that is done.
     """
     segments, everywhere, shares = divided.segments, divided.everywhere, divided.shares
@@ -245,15 +250,19 @@ def fill(
             report(shares.triangulated)
         disturbed = _disturbed(plane, pieces.origin)
         if not disturbed.size:
+            doubles = Doubles.of(division, len(mesh.vertices), plane.same_as)
+            disturbed = doubles.refused(passes=passes)
+        if not disturbed.size:
             break
         # Rounding has moved a vertex of a segment across something that is very near: that segment stays whole.
         division = division.without(disturbed)
         pieces = _divided(mesh, segments, division, device)
     origin = pieces.origin[plane.edge_segments]
-    made, on_device = _mesh(mesh, segments, division, vertices, plane, origin, device)
+    made, on_device = _mesh(mesh, segments, division, doubles, vertices, plane, origin, device)
     if report is not None:
         report(shares.filled)
-    return Placement(mesh, made, segments, origin, division, divided.even and lattice and not divided.nearby, on_device)
+    even = divided.even and lattice and not divided.nearby
+    return Placement(mesh, made, segments, origin, division.without_rows(doubles.rows), doubles, even, on_device)
 
 
 def _placed_closer(
@@ -298,8 +307,9 @@ def triangulated_with(mesh: Mesh, segments: Segments, points: Float, device: Dev
     """
     vertices, plane = _triangulated(mesh.vertices, points, segments.ends, device)
     division = Division(np.empty(0, np.int32), np.empty(0))
-    made, on_device = _mesh(mesh, segments, division, vertices, plane, plane.edge_segments, device)
-    return Placement(mesh, made, segments, plane.edge_segments, division, even=False, on_device=on_device)
+    doubles = Doubles.of(division, len(mesh.vertices), None)
+    made, on_device = _mesh(mesh, segments, division, doubles, vertices, plane, plane.edge_segments, device)
+    return Placement(mesh, made, segments, plane.edge_segments, division, doubles, even=False, on_device=on_device)
 
 
 def _triangulated(outline: Float, placed: Float, pieces: Int, device: Device) -> tuple[Float, Plane]:
@@ -448,9 +458,20 @@ def _disturbed(plane: Plane, origin: Int) -> NDArray[np.int64]:
 
 
 def _mesh(
-    mesh: Mesh, segments: Segments, division: Division, vertices: Float, plane: Plane, origin: Int, device: Device
+    mesh: Mesh,
+    segments: Segments,
+    division: Division,
+    doubles: Doubles,
+    vertices: Float,
+    plane: Plane,
+    origin: Int,
+    device: Device,
 ) -> tuple[Mesh, OnDevice | None]:
-    """Makes the mesh of the domain from the triangulation of the plane; `origin` has the segment of each edge.
+    """Makes the mesh of the domain from the triangulation of the plane.
+
+    Args:
+        mesh, segments: the input; division: the vertices on its segments; doubles: those of them that are left out.
+        vertices: all; plane: their triangulation; origin: the segment of each edge; device: that of the placement.
 
     Returns:
         The mesh, and its triangulation, if that is on the device and all that the mesh consists of.
@@ -466,24 +487,26 @@ def _mesh(
     used = marks.detach().view(bool)
     fixed = len(mesh.vertices) + len(division.segment)
     used[:fixed] = True
-    is_all = bool(used.all())
-    if not is_all:  # placed outside of the domain
+    used[len(mesh.vertices) + doubles.rows] = False
+    is_all, edges = bool(used.all()), plane.edges
+    if not is_all:  # placed outside of the domain, or doubles
         number = np.cumsum(used, dtype=np.int32) - 1
-        vertices, triangles = vertices[used], number[triangles].astype(np.int32)
+        vertices, triangles, edges = vertices[used], number[triangles].astype(np.int32), number[edges].astype(np.int32)
+    kept = division.without_rows(doubles.rows)
     markers = np.zeros(len(segments.ends), np.int32)
     markers[: segments.named] = segments.markers
     data = _triangle_data(mesh, vertices, triangles, device)
     made = Mesh.unchecked(
         vertices=vertices,
         triangles=np.ascontiguousarray(triangles),
-        segments=np.ascontiguousarray(plane.edges),
+        segments=np.ascontiguousarray(edges),
         segment_markers=markers[origin],
-        vertex_markers=_vertex_markers(mesh, segments, division, len(vertices)),
+        vertex_markers=_vertex_markers(mesh, segments, kept, doubles, len(vertices)),
         holes=mesh.holes,
         regions=mesh.regions,
         names=mesh.names,
         **data,
-        vertex_attributes=_vertex_attributes(mesh, segments, division, len(vertices)),
+        vertex_attributes=_vertex_attributes(mesh, segments, kept, len(vertices)),
     )
     on_device = None
     if is_all and not data and isinstance(tables, DeviceTriangles):
@@ -492,14 +515,19 @@ def _mesh(
     return record_triangulation(made, links), on_device
 
 
-def _vertex_markers(mesh: Mesh, segments: Segments, division: Division, count: int) -> Int | None:
-    """Returns the vertex markers: a vertex on a segment takes that of its segment, or 1 on the rest of the boundary."""
+def _vertex_markers(mesh: Mesh, segments: Segments, division: Division, doubles: Doubles, count: int) -> Int | None:
+    """Returns the vertex markers: a vertex on a segment takes that of its segment, or 1 on the rest of the boundary.
+
+    A vertex of the input keeps its marker, unless that is 0.
+    """
     if mesh.vertex_markers is None:
         return None
     by_segment = np.ones(len(segments.ends), np.int32)
     by_segment[: segments.named] = segments.markers
     markers = np.zeros(count, np.int32)
     markers[: len(mesh.vertices)] = mesh.vertex_markers
+    unmarked = markers[doubles.first] == 0
+    markers[doubles.first[unmarked]] = by_segment[doubles.segment[unmarked]]
     markers[len(mesh.vertices) :][: len(division.segment)] = by_segment[division.segment]
     return markers
 

@@ -1,7 +1,8 @@
 """Smooths the points that the front has placed, in their triangulation (`cuda_src/placement`: `smoothing`, `lifting`).
 
 Where two fronts meet, points are too near to each other or too far apart. A few rounds of Laplace's smoothing spread
-this, and edges are flipped; then the vertices of the smallest angles are moved until these angles are larger, or no move helps.
+this, and edges are flipped; then the vertices of the smallest angles are moved until these angles are larger, or no
+move helps.
 """
 
 from __future__ import annotations

@@ -153,3 +153,46 @@ def test_pieces_in_narrow_domains_are_not_longer_than_the_size():
     for low, high in ((0, 13), (0.9, 11)):
         on_wall = (mesh.vertices[:, 1] == low) & (mesh.vertices[:, 0] >= low) & (mesh.vertices[:, 0] <= 12.3 - low)
         assert on_wall.sum() == high + 1
+
+
+def with_interface(*beside, markers=None):
+    """A quadrilateral with an interface from the middle of its lower side, which rounding has moved inside."""
+    corners = np.array([(0.1, 0.3), (2.1, 0.2), (1.9, 1.3), (-0.2, 1.5)])
+    middle = (corners[0] + corners[1]) / 2
+    vertices = np.concatenate([corners, [middle, middle + np.array((-0.1, 0.5))], middle + np.reshape(beside, (-1, 2))])
+    return Pslg(vertices, [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5]], segment_markers=markers)
+
+
+@pytest.mark.parametrize("beside", [(), ((0.03, 0.01),)])
+@pytest.mark.parametrize("markers", [None, [3, 0, 0, 0, 7], [0, 0, 0, 0, 7]])
+def test_a_side_passes_through_the_vertex_in_its_middle(beside, markers, device_options):
+    """The new vertex there had the same coordinates: no triangle had it, and the vertex had the marker 0. Pieces that
+    end in the vertex were divided in wrong places, which left angles of 11 degrees."""
+    domain = with_interface(*beside, markers=markers)
+    assert len(dmr.triangulate(domain).triangles) == 6 + 2 * len(beside)  # one of them is flat
+    refined = dmr.refine(domain, size=0.25, **device_options)
+    report = dmr.validate(refined.mesh, input=domain, min_angle=30)
+    assert report.ok, report.failures
+    assert refined.complete and not refined.unrefined
+    assert len(np.unique(refined.mesh.triangles)) == len(refined.mesh.vertices)
+    assert len(refined.mesh.vertices) == len(domain.vertices) + sum(refined.steiner.values())
+
+
+@pytest.mark.parametrize("beside", [(), ((0.03, 0.01),)])
+def test_a_side_of_a_mesh_gets_no_vertices_where_they_would_coincide(beside, device_options):
+    """Segments of a mesh become chains of new vertices."""
+    mesh = dmr.triangulate(with_interface(*beside))
+    refined = dmr.refine(mesh, size=0.25, **device_options)
+    report = dmr.validate(refined.mesh, input=mesh, min_angle=30, unrefined=refined.unrefined_triangles)
+    assert report.ok, report.failures
+    assert len(np.unique(refined.mesh.triangles)) == len(refined.mesh.vertices)
+
+
+def test_segments_do_not_meet_in_new_vertices(device_options):
+    """A region so narrow that rounding makes vertices on two of its sides coincide."""
+    vertices = [(0, 0), (2, 0), (2, 1), (0, 1), (0.3, 0.5), (1.7, 0.6), (1.7, np.nextafter(0.6, 1))]
+    domain = Pslg(vertices, [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 4]])
+    refined = dmr.refine(domain, size=0.25, **device_options)
+    report = dmr.validate(refined.mesh, input=domain, min_angle=30, unrefined=refined.unrefined_triangles)
+    assert report.ok, report.failures
+    assert len(np.unique(refined.mesh.triangles)) == len(refined.mesh.vertices)

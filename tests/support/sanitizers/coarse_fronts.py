@@ -33,9 +33,7 @@ def main(library=None):
         plane = triangulate_plane(Pslg(vertices, np.concatenate(segments)))
         in_domain = np.zeros(plane.parts, bool)
         in_domain[plane.left] = True
-        found = native.coarse_front(
-            vertices, plane, in_domain, largest=0.3, threshold=0.3, unit_steps=200, most=most
-        )
+        found = native.coarse_front(vertices, plane, in_domain, largest=0.3, threshold=0.3, unit_steps=200, most=most)
         print(json.dumps([corners, most, digest(*found[:4])]))
 
 
