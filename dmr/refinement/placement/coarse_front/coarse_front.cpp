@@ -219,9 +219,9 @@ class CoarseFront {
 
     bool is_large(int32 t) const { return radius_[t] >= LARGE * step_; }
 
-    // The first edge from which the front can advance into a triangle. The order matters: a new point is the first corner
-    // of the triangles around it, and if the edge that ends there came before the one that begins there, sizes would be
-    // those of the mirrored outline, where Gmsh's mesh can have a quarter fewer triangles.
+    // The first edge from which the front can advance into a triangle. The order matters: a new point is the first
+    // corner of the triangles around it, and if the edge that ends there came before the one that begins there, sizes
+    // would be those of the mirrored outline, where Gmsh's mesh can have a quarter fewer triangles.
     int front_edge(int32 t) const {
         for (const int k : {2, 0, 1})
             if (is_wall(t, k) || (!is_large(neighbour(t, k)) && radius_[neighbour(t, k)] > 0.0))
