@@ -253,6 +253,8 @@ def fill(
             doubles = Doubles.of(division, len(mesh.vertices), plane.same_as)
             disturbed = doubles.refused(passes=passes)
         if not disturbed.size:
+            disturbed = _beside_lost(mesh, segments, division, plane, pieces.origin, device)
+        if not disturbed.size:
             break
         # Rounding has moved a vertex of a segment across something that is very near: that segment stays whole.
         division = division.without(disturbed)
@@ -457,6 +459,48 @@ def _disturbed(plane: Plane, origin: Int) -> NDArray[np.int64]:
     return found[has_new[found]].astype(np.int64)
 
 
+def _beside_lost(
+    mesh: Mesh, segments: Segments, division: Division, plane: Plane, origin: Int, device: Device
+) -> NDArray[np.int64]:
+    """Returns the segments that leave a vertex of the input outside: their pieces have moved across it.
+
+    Ends of segments are not among these vertices, since the segments would cross.
+    """
+    free = np.ones(len(mesh.vertices), bool)
+    free[segments.ends] = False
+    if not free.any():
+        return np.empty(0, np.int64)
+    inside = plane.triangles[_in_domain(plane, segments, origin[plane.edge_segments])[plane.labels]]
+    count = len(mesh.vertices)
+    lost = free & _corners(mesh.triangles, count, device)
+    lost &= ~_corners(inside, max(count, int(inside.max(initial=0)) + 1), device)[:count]
+    if not lost.any():
+        return np.empty(0, np.int64)
+    is_beside = np.zeros(len(plane.edges), bool)
+    for sides in (plane.left_side, plane.right_side):
+        across = plane.triangles[np.maximum(sides, 0) >> 2, np.maximum(sides, 0) & 3]
+        is_beside |= (sides >= 0) & (across < count) & lost[np.minimum(across, count - 1)]
+    found = distinct(origin[plane.edge_segments[is_beside]])
+    found = found[np.isin(found, division.segment)]
+    return (found if found.size else distinct(division.segment)).astype(np.int64)
+
+
+def _in_domain(plane: Plane, segments: Segments, origin: Int) -> NDArray[np.bool_]:
+    """Returns by label whether a part of the plane belongs to the domain; `origin` has the segment of each edge."""
+    in_domain = np.zeros(plane.parts, bool)
+    in_domain[plane.left] = True
+    in_domain[plane.right[segments.right[origin]]] = True
+    return in_domain
+
+
+def _corners(triangles: Int, count: int, device: Device) -> NDArray[np.bool_]:
+    """Returns for each of `count` vertices whether it is a corner of a triangle."""
+    host = device if device.threads else open_device("cpu")
+    marks = host.zeros(count, np.uint8)
+    host.launch("mark_corners", triangles.size, host.as_input(np.ascontiguousarray(triangles).reshape(-1)), marks)
+    return marks.detach().view(bool)
+
+
 def _mesh(
     mesh: Mesh,
     segments: Segments,
@@ -476,15 +520,9 @@ def _mesh(
     Returns:
         The mesh, and its triangulation, if that is on the device and all that the mesh consists of.
     """
-    in_domain = np.zeros(plane.parts, bool)
-    in_domain[plane.left] = True
-    in_domain[plane.right[segments.right[origin]]] = True
-    tables, sides = plane.tables.within(in_domain, plane.left_side)
+    tables, sides = plane.tables.within(_in_domain(plane, segments, origin), plane.left_side)
     triangles = tables.corners
-    host = device if device.threads else open_device("cpu")
-    marks = host.zeros(len(vertices), np.uint8)
-    host.launch("mark_corners", triangles.size, host.as_input(np.ascontiguousarray(triangles).reshape(-1)), marks)
-    used = marks.detach().view(bool)
+    used = _corners(triangles, len(vertices), device)
     fixed = len(mesh.vertices) + len(division.segment)
     used[:fixed] = True
     used[len(mesh.vertices) + doubles.rows] = False

@@ -196,3 +196,16 @@ def test_segments_do_not_meet_in_new_vertices(device_options):
     report = dmr.validate(refined.mesh, input=domain, min_angle=30, unrefined=refined.unrefined_triangles)
     assert report.ok, report.failures
     assert len(np.unique(refined.mesh.triangles)) == len(refined.mesh.vertices)
+
+
+@pytest.mark.parametrize("size", [0.1, 0.25, 0.5])
+@pytest.mark.parametrize("as_mesh", [False, True])
+def test_points_on_a_side_but_for_rounding_stay_in_the_domain(size, as_mesh, device_options):
+    """Vertices on the side are rounded, too, and some of its pieces passed on the wrong side of these points."""
+    corners = np.array([(0.9, -0.7), (-1.1, -0.9), (-1.0, -1.9), (1.0, -1.7)])
+    on_side = corners[0] + np.outer(np.arange(1, 10) / 10, corners[1] - corners[0])
+    domain = Pslg(np.concatenate([corners, on_side]), [[0, 1], [1, 2], [2, 3], [3, 0]])
+    given = dmr.triangulate(domain) if as_mesh else domain
+    refined = dmr.refine(given, size=size, **device_options)
+    report = dmr.validate(refined.mesh, input=given, min_angle=30, unrefined=refined.unrefined_triangles)
+    assert report.ok, report.failures
