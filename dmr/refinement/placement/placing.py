@@ -39,7 +39,7 @@ from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import OnDevice, fastest_plane
-from dmr.triangulation.plane import Plane
+from dmr.triangulation.plane import OUTSIDE, Plane
 from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller
@@ -253,7 +253,7 @@ def fill(
             doubles = Doubles.of(division, len(mesh.vertices), plane.same_as)
             disturbed = doubles.refused(passes=passes)
         if not disturbed.size:
-            disturbed = _beside_lost(mesh, segments, division, plane, pieces.origin, device)
+            disturbed = _beside_lost(mesh, segments, division, len(vertices), plane, pieces.origin, device)
         if not disturbed.size:
             break
         # Rounding has moved a vertex of a segment across something that is very near: that segment stays whole.
@@ -460,29 +460,58 @@ def _disturbed(plane: Plane, origin: Int) -> NDArray[np.int64]:
 
 
 def _beside_lost(
-    mesh: Mesh, segments: Segments, division: Division, plane: Plane, origin: Int, device: Device
+    mesh: Mesh, segments: Segments, division: Division, count: int, plane: Plane, origin: Int, device: Device
 ) -> NDArray[np.int64]:
-    """Returns the segments that leave a vertex of the input outside: their pieces have moved across it.
+    """Returns the segments whose pieces have moved across vertices or segments of the input, which are outside now.
 
-    Ends of segments are not among these vertices, since the segments would cross.
+    Args:
+        mesh, segments: the input; division: the vertices on its segments; count: how many vertices there are in all.
+        plane: their triangulation; origin: the segment of each piece; device: that of the placement.
     """
-    free = np.ones(len(mesh.vertices), bool)
-    free[segments.ends] = False
-    if not free.any():
-        return np.empty(0, np.int64)
-    inside = plane.triangles[_in_domain(plane, segments, origin[plane.edge_segments])[plane.labels]]
-    count = len(mesh.vertices)
-    lost = free & _corners(mesh.triangles, count, device)
-    lost &= ~_corners(inside, max(count, int(inside.max(initial=0)) + 1), device)[:count]
+    of_edge = origin[plane.edge_segments]
+    is_beside = _misplaced(plane, segments.right[of_edge])
+    lost = np.zeros(count, bool)
+    if is_beside.any():
+        lost[plane.edges[is_beside]] = True
+    else:
+        lost[: len(mesh.vertices)] = _lost(mesh, segments, plane, of_edge, device)
     if not lost.any():
         return np.empty(0, np.int64)
-    is_beside = np.zeros(len(plane.edges), bool)
     for sides in (plane.left_side, plane.right_side):
-        across = plane.triangles[np.maximum(sides, 0) >> 2, np.maximum(sides, 0) & 3]
-        is_beside |= (sides >= 0) & (across < count) & lost[np.minimum(across, count - 1)]
-    found = distinct(origin[plane.edge_segments[is_beside]])
+        half_edges = np.maximum(sides, 0)
+        is_beside |= (sides >= 0) & lost[plane.triangles[half_edges >> 2, half_edges & 3]]
+    found = distinct(of_edge[is_beside])
     found = found[np.isin(found, division.segment)]
     return (found if found.size else distinct(division.segment)).astype(np.int64)
+
+
+def _misplaced(plane: Plane, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Returns the pieces that have a part of the plane outside of the domain on a side where the domain should be.
+
+    Args:
+        right: (e,) whether the domain should be on the right of a piece, too.
+    """
+    outside = np.zeros(plane.parts, bool)
+    outside[OUTSIDE] = True
+    outside[plane.right[~right & (plane.right >= 0)]] = True
+    on_left, on_right = ((parts < 0) | outside[np.maximum(parts, 0)] for parts in (plane.left, plane.right))
+    found: NDArray[np.bool_] = on_left | (right & on_right)
+    return found
+
+
+def _lost(mesh: Mesh, segments: Segments, plane: Plane, of_edge: Int, device: Device) -> NDArray[np.bool_]:
+    """Returns for each vertex of the input whether it is outside of the domain now.
+
+    Ends of segments are not: pieces would cross, or be misplaced.
+    """
+    count = len(mesh.vertices)
+    lost = np.ones(count, bool)
+    lost[segments.ends] = False
+    if lost.any():
+        inside = plane.triangles[_in_domain(plane, segments, of_edge)[plane.labels]]
+        lost &= _corners(mesh.triangles, count, device)
+        lost &= ~_corners(inside, max(count, int(inside.max(initial=0)) + 1), device)[:count]
+    return lost
 
 
 def _in_domain(plane: Plane, segments: Segments, origin: Int) -> NDArray[np.bool_]:

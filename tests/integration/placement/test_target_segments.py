@@ -209,3 +209,16 @@ def test_points_on_a_side_but_for_rounding_stay_in_the_domain(size, as_mesh, dev
     refined = dmr.refine(given, size=size, **device_options)
     report = dmr.validate(refined.mesh, input=given, min_angle=30, unrefined=refined.unrefined_triangles)
     assert report.ok, report.failures
+
+
+@pytest.mark.parametrize("as_mesh", [False, True])
+def test_a_segment_along_a_side_but_for_rounding_stays_in_the_domain(as_mesh, device_options):
+    """Pieces of the side passed on the wrong side of it. All that surrounds the domain was then meshed, too, and the
+    call ended with an IndexError, or the process with a segmentation fault."""
+    corners = np.array([(-0.4, 0.6), (-0.5, 2.6), (-1.5, 2.6), (-1.4, 0.6)])
+    on_side = corners[0] + np.outer((0.1, 0.8), corners[1] - corners[0])
+    domain = Pslg(np.concatenate([corners, on_side]), [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5]])
+    given = dmr.triangulate(domain) if as_mesh else domain
+    mesh = dmr.refine(given, size=0.5, **device_options).mesh
+    report = dmr.validate(mesh, input=given)
+    assert report.ok, report.failures
