@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.number_arrays import distinct
 from dmr.memory import Device
 from dmr.mesh.types import Float, Int
 from dmr.refinement.placement.metric import EqualMetric, IntegratedMetric, Metric, lengths
@@ -92,54 +91,6 @@ class Division:
         start[is_first], start[~is_first] = ends[:, 0], new
         end[is_last], end[~is_last] = ends[:, 1], new
         return np.stack([start, end], axis=1), origin
-
-
-@dataclass(frozen=True, eq=False)
-class Doubles:
-    """Places of a division that rounding makes coincide with earlier vertices, which then represent them.
-
-    Attributes:
-        rows: (k,) in the division; first: (k,) int32 the vertices that represent them.
-        segment, parameter: (k,) those of the division.
-        met: the segments that have the same place as another one, which is no vertex of the input.
-    """
-
-    rows: NDArray[np.int64]
-    first: Int
-    segment: Int
-    parameter: Float
-    met: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, division: Division, given: int, same_as: Int | None) -> Doubles:
-        """Finds them.
-
-        Args:
-            division: whose vertices follow those of the input, `given` in number.
-            same_as: the first vertex with the same coordinates, of these and further ones; None if no two have the
-                same.
-        """
-        if same_as is None:
-            rows, first = np.empty(0, np.int64), np.empty(0, np.int32)
-        else:
-            end = given + len(division.segment)
-            rows = np.flatnonzero(same_as[given:end] != np.arange(given, end))
-            first = same_as[given:end][rows].astype(np.int32)
-        segment = division.segment[rows]
-        of_division = first >= given
-        met = distinct(segment[of_division], division.segment[first[of_division] - given]).astype(np.int64)
-        return cls(rows, first, segment, division.parameter[rows], met)
-
-    def refused(self, *, passes: bool) -> NDArray[np.int64]:
-        """Returns the segments that may not be divided there: a vertex has its place on one segment only.
-
-        Args:
-            passes: whether a segment may pass through vertices of the input.
-        """
-        if not passes:
-            return distinct(self.met, self.segment).astype(np.int64)
-        several = np.bincount(self.first)[self.first] > 1 if len(self.first) else np.zeros(0, bool)
-        return distinct(self.met, self.segment[several]).astype(np.int64)
 
 
 def divide(

@@ -17,19 +17,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmr.common.number_arrays import distinct, sum_in_order
+from dmr.common.number_arrays import sum_in_order
 from dmr.memory import Device, open_device
 from dmr.mesh.location.background import DeviceBackground
 from dmr.mesh.provenance import Links, record_triangulation
 from dmr.mesh.types import Float, Int, Mesh, Pslg
-from dmr.refinement.placement.chains import ALMOST, Division, Doubles, divide
+from dmr.refinement.placement.chains import ALMOST, Division, divide
 from dmr.refinement.placement.closer import AIM, LEAST, TRIES, longest_mean_edge, mean_edge
-from dmr.refinement.placement.extension import extended
+from dmr.refinement.placement.coarse_front.extension import extended
 from dmr.refinement.placement.front import Front, Outline
 from dmr.refinement.placement.lattice import fitting_size
 from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.reporting import Report, Shares, shares_of
+from dmr.refinement.placement.rounding import Doubles, beside_lost, corners_of, crossing, in_domain
 from dmr.refinement.placement.targets import SPACED, Multiple, multiple, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.setup.demand import is_even, target_triangles
@@ -39,7 +40,7 @@ from dmr.sizing.segment_sizes import SegmentSizes
 from dmr.sizing.size_field import SizeField
 from dmr.sizing.source import SizeSource
 from dmr.triangulation.meshing import OnDevice, fastest_plane
-from dmr.triangulation.plane import OUTSIDE, Plane
+from dmr.triangulation.plane import Plane
 from dmr.triangulation.rounds.triangles import DeviceTriangles
 
 FINE = 0.79  # a piece shorter than this many sizes makes the sizes around it smaller
@@ -248,16 +249,16 @@ def fill(
         vertices, plane = _triangulated(pieces.points, placed, pieces.ends, device)
         if report is not None:
             report(shares.triangulated)
-        disturbed = _disturbed(plane, pieces.origin)
-        if not disturbed.size:
+        spoiled = crossing(plane, pieces.origin)
+        if not spoiled.size:
             doubles = Doubles.of(division, len(mesh.vertices), plane.same_as)
-            disturbed = doubles.refused(passes=passes)
-        if not disturbed.size:
-            disturbed = _beside_lost(mesh, segments, division, len(vertices), plane, pieces.origin, device)
-        if not disturbed.size:
+            spoiled = doubles.refused(passes=passes)
+        if not spoiled.size:
+            spoiled = beside_lost(mesh, segments, division, len(vertices), plane, pieces.origin, device)
+        if not spoiled.size:
             break
         # Rounding has moved a vertex of a segment across something that is very near: that segment stays whole.
-        division = division.without(disturbed)
+        division = division.without(spoiled)
         pieces = _divided(mesh, segments, division, device)
     origin = pieces.origin[plane.edge_segments]
     made, on_device = _mesh(mesh, segments, division, doubles, vertices, plane, origin, device)
@@ -447,89 +448,6 @@ def _has_coarse(outline: Pieces, lowered: SizeSource) -> bool:
     return bool((needed >= 2 * counts).any())
 
 
-def _disturbed(plane: Plane, origin: Int) -> NDArray[np.int64]:
-    """Returns the segments whose division makes pieces meet or cross."""
-    if not len(plane.conflicts):
-        return np.empty(0, np.int64)
-    segments = [origin[plane.conflicts[:, 1]]]
-    others = plane.conflicts[:, 2]
-    segments.append(origin[others[others >= 0]])
-    has_new = np.bincount(origin) > 1
-    found = distinct(*segments)
-    return found[has_new[found]].astype(np.int64)
-
-
-def _beside_lost(
-    mesh: Mesh, segments: Segments, division: Division, count: int, plane: Plane, origin: Int, device: Device
-) -> NDArray[np.int64]:
-    """Returns the segments whose pieces have moved across vertices or segments of the input, which are outside now.
-
-    Args:
-        mesh, segments: the input; division: the vertices on its segments; count: how many vertices there are in all.
-        plane: their triangulation; origin: the segment of each piece; device: that of the placement.
-    """
-    of_edge = origin[plane.edge_segments]
-    is_beside = _misplaced(plane, segments.right[of_edge])
-    lost = np.zeros(count, bool)
-    if is_beside.any():
-        lost[plane.edges[is_beside]] = True
-    else:
-        lost[: len(mesh.vertices)] = _lost(mesh, segments, plane, of_edge, device)
-    if not lost.any():
-        return np.empty(0, np.int64)
-    for sides in (plane.left_side, plane.right_side):
-        half_edges = np.maximum(sides, 0)
-        is_beside |= (sides >= 0) & lost[plane.triangles[half_edges >> 2, half_edges & 3]]
-    found = distinct(of_edge[is_beside])
-    found = found[np.isin(found, division.segment)]
-    return (found if found.size else distinct(division.segment)).astype(np.int64)
-
-
-def _misplaced(plane: Plane, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Returns the pieces that have a part of the plane outside of the domain on a side where the domain should be.
-
-    Args:
-        right: (e,) whether the domain should be on the right of a piece, too.
-    """
-    outside = np.zeros(plane.parts, bool)
-    outside[OUTSIDE] = True
-    outside[plane.right[~right & (plane.right >= 0)]] = True
-    on_left, on_right = ((parts < 0) | outside[np.maximum(parts, 0)] for parts in (plane.left, plane.right))
-    found: NDArray[np.bool_] = on_left | (right & on_right)
-    return found
-
-
-def _lost(mesh: Mesh, segments: Segments, plane: Plane, of_edge: Int, device: Device) -> NDArray[np.bool_]:
-    """Returns for each vertex of the input whether it is outside of the domain now.
-
-    Ends of segments are not: pieces would cross, or be misplaced.
-    """
-    count = len(mesh.vertices)
-    lost = np.ones(count, bool)
-    lost[segments.ends] = False
-    if lost.any():
-        inside = plane.triangles[_in_domain(plane, segments, of_edge)[plane.labels]]
-        lost &= _corners(mesh.triangles, count, device)
-        lost &= ~_corners(inside, max(count, int(inside.max(initial=0)) + 1), device)[:count]
-    return lost
-
-
-def _in_domain(plane: Plane, segments: Segments, origin: Int) -> NDArray[np.bool_]:
-    """Returns by label whether a part of the plane belongs to the domain; `origin` has the segment of each edge."""
-    in_domain = np.zeros(plane.parts, bool)
-    in_domain[plane.left] = True
-    in_domain[plane.right[segments.right[origin]]] = True
-    return in_domain
-
-
-def _corners(triangles: Int, count: int, device: Device) -> NDArray[np.bool_]:
-    """Returns for each of `count` vertices whether it is a corner of a triangle."""
-    host = device if device.threads else open_device("cpu")
-    marks = host.zeros(count, np.uint8)
-    host.launch("mark_corners", triangles.size, host.as_input(np.ascontiguousarray(triangles).reshape(-1)), marks)
-    return marks.detach().view(bool)
-
-
 def _mesh(
     mesh: Mesh,
     segments: Segments,
@@ -549,9 +467,9 @@ def _mesh(
     Returns:
         The mesh, and its triangulation, if that is on the device and all that the mesh consists of.
     """
-    tables, sides = plane.tables.within(_in_domain(plane, segments, origin), plane.left_side)
+    tables, sides = plane.tables.within(in_domain(plane, segments, origin), plane.left_side)
     triangles = tables.corners
-    used = _corners(triangles, len(vertices), device)
+    used = corners_of(triangles, len(vertices), device)
     fixed = len(mesh.vertices) + len(division.segment)
     used[:fixed] = True
     used[len(mesh.vertices) + doubles.rows] = False

@@ -11,8 +11,8 @@ from scipy.spatial import cKDTree
 import dmr
 from dmr import Pslg, domains
 from dmr.memory import open_device, pack, record
-from dmr.refinement.placement import extension
 from dmr.refinement.placement.cells import Cells, most_blocks
+from dmr.refinement.placement.coarse_front import extension
 from dmr.refinement.placement.lattice import CLEARANCE, EVEN, lattice_points
 from dmr.sizing.functions import EqualSizes
 from tests.support.digests import mesh_digest

@@ -8,8 +8,8 @@ from scipy.spatial import cKDTree
 
 import dmr
 from dmr import domains
-from dmr.refinement.placement import extension
-from dmr.refinement.placement.extension import FEW, extended
+from dmr.refinement.placement.coarse_front import extension
+from dmr.refinement.placement.coarse_front.extension import FEW, extended
 from tests.support.digests import mesh_digest
 
 PLATE = [(0.0, 0.0), (4.0, 0.0), (4.0, 3.0), (0.0, 3.0)]
