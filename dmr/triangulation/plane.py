@@ -93,3 +93,14 @@ class Plane:
     def labels(self) -> Int:
         """(t,) int32: the labels of their parts."""
         return self.tables.labels
+
+    def domain(self, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Returns by label whether a part belongs to the domain, which lies on the left of all edges.
+
+        Args:
+            right: (e,) whether it lies on the right of an edge, too.
+        """
+        found = np.zeros(self.parts, bool)
+        found[self.left] = True
+        found[self.right[right]] = True
+        return found

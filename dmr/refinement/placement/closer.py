@@ -4,7 +4,7 @@ Gmsh's pieces of segments are no longer than the size, and its edges in the inte
 all segments are long, ours are as long as the size, whichever way the segments are rounded. If Gmsh's are only a little
 shorter, the numbers of triangles are within a tenth of each other if our edges are at most about 0.98 sizes long, or a
 hundredth longer than its pieces. Their mean is known from the number of triangles as soon as the points are placed, and
-scatters by 0.01. So the points of meshes with longer edges are placed once more.
+scatters by 0.01. So the points of meshes with longer edges are placed again.
 """
 
 from __future__ import annotations

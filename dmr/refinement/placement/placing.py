@@ -30,7 +30,7 @@ from dmr.refinement.placement.lattice import fitting_size
 from dmr.refinement.placement.metric import lengths
 from dmr.refinement.placement.outline import Segments
 from dmr.refinement.placement.reporting import Report, Shares, shares_of
-from dmr.refinement.placement.rounding import Doubles, beside_lost, corners_of, crossing, in_domain
+from dmr.refinement.placement.rounding import Doubles, beside_lost, corners_of, crossing
 from dmr.refinement.placement.targets import SPACED, Multiple, multiple, smallest
 from dmr.refinement.rounds.time_limit import TimeLimit
 from dmr.refinement.setup.demand import is_even, target_triangles
@@ -467,7 +467,7 @@ def _mesh(
     Returns:
         The mesh, and its triangulation, if that is on the device and all that the mesh consists of.
     """
-    tables, sides = plane.tables.within(in_domain(plane, segments, origin), plane.left_side)
+    tables, sides = plane.tables.within(plane.domain(segments.right[origin]), plane.left_side)
     triangles = tables.corners
     used = corners_of(triangles, len(vertices), device)
     fixed = len(mesh.vertices) + len(division.segment)

@@ -88,12 +88,13 @@ def beside_lost(
         plane: their triangulation; origin: the segment of each piece; device: that of the placement.
     """
     of_edge = origin[plane.edge_segments]
-    is_beside = _misplaced(plane, segments.right[of_edge])
-    lost = np.zeros(count, bool)
+    right = segments.right[of_edge]
+    is_beside = _misplaced(plane, right)
     if is_beside.any():
+        lost = np.zeros(count, bool)
         lost[plane.edges[is_beside]] = True
     else:
-        lost[: len(mesh.vertices)] = _lost(mesh, segments, plane, of_edge, device)
+        lost = _lost(mesh, segments, plane, right, count, device)
     if not lost.any():
         return np.empty(0, np.int64)
     for sides in (plane.left_side, plane.right_side):
@@ -118,27 +119,23 @@ def _misplaced(plane: Plane, right: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return found
 
 
-def _lost(mesh: Mesh, segments: Segments, plane: Plane, of_edge: Int, device: Device) -> NDArray[np.bool_]:
-    """Returns for each vertex of the input whether it is outside of the domain now.
+def _lost(
+    mesh: Mesh, segments: Segments, plane: Plane, right: NDArray[np.bool_], count: int, device: Device
+) -> NDArray[np.bool_]:
+    """Returns for each of `count` vertices whether it is one of the input and outside of the domain now.
 
     Ends of segments are not: pieces would cross, or be misplaced.
+
+    Args:
+        right: (e,) whether the domain is on the right of a piece, too.
     """
-    count = len(mesh.vertices)
-    lost = np.ones(count, bool)
+    lost = np.zeros(count, bool)
+    lost[: len(mesh.vertices)] = True
     lost[segments.ends] = False
     if lost.any():
-        inside = plane.triangles[in_domain(plane, segments, of_edge)[plane.labels]]
         lost &= corners_of(mesh.triangles, count, device)
-        lost &= ~corners_of(inside, max(count, int(inside.max(initial=0)) + 1), device)[:count]
+        lost &= ~corners_of(plane.triangles[plane.domain(right)[plane.labels]], count, device)
     return lost
-
-
-def in_domain(plane: Plane, segments: Segments, origin: Int) -> NDArray[np.bool_]:
-    """Returns by label whether a part of the plane belongs to the domain; `origin` has the segment of each edge."""
-    found = np.zeros(plane.parts, bool)
-    found[plane.left] = True
-    found[plane.right[segments.right[origin]]] = True
-    return found
 
 
 def corners_of(triangles: Int, count: int, device: Device) -> NDArray[np.bool_]:

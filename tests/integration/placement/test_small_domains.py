@@ -55,8 +55,8 @@ def test_thin_rings_have_as_many_triangles_as_in_gmsh(outer, inner, radius, size
 
 @pytest.mark.parametrize(("mirrored", "in_gmsh"), [(False, 5055), (True, 4493)])
 def test_a_mirrored_outline_has_another_number_of_triangles_as_in_gmsh(mirrored, in_gmsh, device_options):
-    """Where a triangle could advance from two edges, the order around new points decides. The mesh of the mirrored
-    outline had Gmsh's number of the other one."""
+    """Where the front could advance from two edges of a triangle, their order around new points decides. In another
+    order, the mesh of each outline has about as many triangles as Gmsh's mesh of the other one."""
     domain = plate(mirrored=mirrored)
     mesh = dmr.refine(domain, size=0.15, **device_options).mesh
     assert dmr.validate(mesh, input=domain, min_angle=30).ok

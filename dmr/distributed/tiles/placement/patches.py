@@ -350,10 +350,7 @@ class _Placing:
                 candidates = np.delete(candidates, on_edges - len(kept), axis=0)  # rounding has put them there
             if len(plane.conflicts) or plane.same_as is not None:
                 raise InternalError("points placed in a tile meet its segments or each other")
-            inside = np.zeros(plane.parts, np.bool_)
-            inside[plane.left] = True
-            inside[plane.right[both[plane.edge_segments]]] = True
-            corners = plane.tables.within(inside, plane.left_side)[0].corners
+            corners = plane.tables.within(plane.domain(both[plane.edge_segments]), plane.left_side)[0].corners
         there = np.zeros(len(points), np.bool_)
         there[corners] = True
         chosen = np.flatnonzero(there[len(kept) :])

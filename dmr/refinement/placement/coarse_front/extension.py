@@ -21,9 +21,9 @@ from dmr.refinement.placement.targets import SPACED
 from dmr.sizing.size_field import SizeField
 from dmr.triangulation.native import triangulate_plane
 
-FEW = 5_000  # points: a domain that needs no more gets those of the coarse front,
-UNIT_STEPS = 500  # which in other domains has so many steps of one size,
-MOST = 20_000  # and so many points at most, which would suffice for meshes with 10^9
+FEW = 5_000  # points: a domain that needs no more gets those of the coarse front
+UNIT_STEPS = 500  # steps of one size of the coarse front in other domains
+MOST = 20_000  # points of the coarse front, which would suffice for meshes with 10^9
 # Our meshes have fewer triangles than Gmsh's with the same sizes where these grow, and beside the outline: by how much
 # sizes are smaller, if asked for, per mean growth, and per piece of the outline for each triangle (fitted to 377
 # domains).
@@ -54,15 +54,12 @@ def extended(
         whole: whether points to fill the domain are wanted.
     """
     plane = triangulate_plane(Pslg.unchecked(vertices=points, segments=pieces))
-    in_domain = np.zeros(plane.parts, bool)
-    in_domain[plane.left] = True
-    in_domain[plane.right[inner[plane.edge_segments]]] = True
     vertices = np.concatenate([points, plane.new_vertices])
     side = most / SPACED
     fewest = enclosed_area(points, pieces[~inner]) / side / side / (0.5 * math.sqrt(3.0))
     unit_steps = FEW if whole and fewest <= FEW else UNIT_STEPS
     front = coarse_front(
-        vertices, plane, in_domain,
+        vertices, plane, plane.domain(inner[plane.edge_segments]),
         largest=side, threshold=threshold / SPACED, unit_steps=unit_steps, most=MOST,
     )  # fmt: skip
     filling = front.vertices[len(vertices) :]
