@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import signal
 import subprocess
@@ -118,6 +119,7 @@ def test_a_cluster_without_workers_is_reported(store, caplog):
 def test_a_scheduler_that_is_not_there_is_an_error(store):
     import dask
 
+    importlib.import_module("distributed")  # or its defaults would be removed with the timeout, for later tests
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "200ms"}),
         pytest.raises(DeviceUnavailableError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:9"),
